@@ -1,0 +1,51 @@
+"""The operating systems that hostcfg knows: every folder here that has a ``PLATFORM`` or ``PARSERS``."""
+
+from __future__ import annotations
+
+import pkgutil
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from hostcfg.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hostcfg.platforms.base import Parser, Platform
+
+
+@cache
+def platform_names() -> tuple[str, ...]:
+    """Folder names of this package, sorted; finding an OS is this scan and nothing else."""
+    return tuple(sorted(m.name for m in pkgutil.iter_modules(__path__) if m.ispkg))
+
+
+@cache
+def get_platform(name: str) -> Platform:
+    """The platform called ``name``; UsageError that lists the known ones."""
+    if name in platform_names():
+        found: Platform | None = getattr(import_module(f"{__name__}.{name}"), "PLATFORM", None)
+        if found is not None:
+            return found
+    known = ", ".join(p.name for p in all_platforms())
+    raise UsageError(f"unknown operating system {name!r}; known are {known}")
+
+
+@cache
+def all_platforms() -> tuple[Platform, ...]:
+    """Every platform that can be read, by name."""
+    modules = (import_module(f"{__name__}.{name}") for name in platform_names())
+    return tuple(m.PLATFORM for m in modules if hasattr(m, "PLATFORM"))
+
+
+@cache
+def all_parsers() -> Sequence[Parser]:
+    """Every parser of every folder, look-alikes of other systems included."""
+    modules = [import_module(f"{__name__}.{name}") for name in platform_names()]
+    parsers: list[Parser] = []
+    for module in modules:
+        if hasattr(module, "PLATFORM"):
+            parsers += module.PLATFORM.parsers
+        parsers += getattr(module, "PARSERS", ())
+    return tuple(parsers)

@@ -1,0 +1,137 @@
+"""The platform contract: everything that is true of one OS, declared in that OS's own folder.
+
+A platform turns raw text into values and values into native commands.  It never runs anything:
+scripts are returned as text, output is given as text.  ``hostcfg.platforms`` finds every folder
+here by itself, so a new OS edits nothing elsewhere.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from hostcfg.model import Facts, Finding, Parsed, Scalar, Section, Value
+    from hostcfg.transports.base import Command
+
+RenderStyle = Literal["script", "config"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parser:
+    """Recognises and parses the output of one native command.  Pure: text in, values out.
+
+    ``kind`` is its name for ``parse --as`` and for the sections of a probe; ``command`` what a
+    person would have typed.  ``recognize`` returns 0 (not mine) to 100 (can be nothing else);
+    the highest wins.  ``parse`` never raises on bad text: what it can't read goes to
+    ``unrecognized``, line by line, and never becomes a wrong value.
+    """
+
+    kind: str
+    os: str
+    command: str
+    recognize: Callable[[str], int]
+    parse: Callable[[str], Parsed]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """How one native key carries one neutral setting.
+
+    ``decode`` takes the key's native text and returns the setting's typed value (ValueError: it
+    has not the form that the OS documents -> state ``unparsed``).  ``encode`` takes the native
+    text that is there now and the wanted value and returns the whole new native text, so that the
+    other elements of a triple, or the other bit of rfc1323, stay as they are.
+    ``encode`` None: the key can be read and not written (a list of what is available, a fact).
+    """
+
+    name: str
+    decode: Callable[[str], Value]
+    encode: Callable[[str, Value], str] | None
+    element: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeRequest:
+    """What a probe needs to know: ``nonce`` frames the sections, ``peer`` asks for the route to it."""
+
+    nonce: str
+    peer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileContext:
+    """What a platform knows that a profile's formulas may use.
+
+    ``inputs`` are names for formulas (``memory_bytes``, ``overhead`` ...); ``stock`` the OS's
+    default value of each setting for this release (None: not known for it), as the ``default``
+    profile wants them, with ``stock_source``.
+    """
+
+    inputs: Mapping[str, Scalar] = field(default_factory=dict)
+    stock: Mapping[str, Value] = field(default_factory=dict)
+    stock_source: str = ""
+
+
+class Platform(ABC):
+    """One operating system."""
+
+    name: ClassVar[str]  # as in JSON and profiles: "linux"
+    title: ClassVar[str]  # as people write it: "Linux"
+    uname: ClassVar[str | None] = None  # what `uname -s` prints; None: no POSIX shell there
+    banner_marks: ClassVar[tuple[str, ...]] = ()  # parts of an SSH banner that name this OS
+
+    @property
+    @abstractmethod
+    def parsers(self) -> Sequence[Parser]:
+        """Every native output that this OS prints and hostcfg understands."""
+
+    @abstractmethod
+    def keys(self, facts: Facts | None) -> Mapping[str, Key]:
+        """Neutral setting -> the native key that carries it, for this host's release.
+
+        A setting that is missing here is ``unsupported``.  ``facts`` None: the current release.
+        """
+
+    @abstractmethod
+    def probe(self, request: ProbeRequest) -> Command:
+        """One command that reads everything, framed by ``request.nonce`` (hostcfg.platforms.framing)."""
+
+    def probe_script(self, request: ProbeRequest) -> str | None:
+        """The body of :meth:`probe` for POSIX hosts, so that one exec can serve several of them."""
+        del request
+        return None
+
+    @abstractmethod
+    def assemble(self, host: str, sections: Sequence[Section]) -> Facts:
+        """Facts from raw sections, whether a probe printed them or a person pasted them.
+
+        A key that no section holds is ``absent``.  Findings are already in the result.
+        """
+
+    @abstractmethod
+    def findings(self, facts: Facts) -> Sequence[Finding]:
+        """What is true of this host and worth saying, most serious first."""
+
+    @abstractmethod
+    def profile_context(self, facts: Facts | None) -> ProfileContext:
+        """Names and stock values for profiles; ``facts`` None means a typical current host."""
+
+    @abstractmethod
+    def set_command(self, key: str, raw: str) -> str:
+        """The exact command, quoted for this OS's shell, that sets ``key`` to ``raw`` at run time."""
+
+    @abstractmethod
+    def persist_target(self, key: str) -> str | None:
+        """The file or store that carries ``key`` over a boot; None where nothing can."""
+
+    @abstractmethod
+    def write_order(self, key: str) -> int:
+        """Rank of ``key`` when several are raised: what caps others comes first (lower rank)."""
+
+    @abstractmethod
+    def render(self, values: Mapping[str, str], style: RenderStyle, header: Sequence[str]) -> str:
+        """The commands or the config file that set ``values`` (native key -> raw), with comments."""

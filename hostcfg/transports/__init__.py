@@ -1,0 +1,1 @@
+"""Ways to a host: this machine, SSH, and files."""

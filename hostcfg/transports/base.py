@@ -1,0 +1,84 @@
+"""The transport contract: run one native command on one host and return what it printed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What to execute: ``line`` as the host's exec request, ``stdin`` as its whole standard input.
+
+    POSIX hosts get ``line="/bin/sh -s"`` and the script on ``stdin``, whatever the login shell:
+    nothing of a script is ever quoted for an unknown shell or seen in an argument list.
+    """
+
+    line: str
+    stdin: bytes = b""
+
+    @classmethod
+    def sh(cls, script: str) -> Command:
+        """``script`` under ``/bin/sh``; the shell reads it whole before it runs any of it.
+
+        Commands in the script get an empty standard input, so none can eat the rest of it.
+        """
+        return cls("/bin/sh -s", f"{{\n{script}\n}} </dev/null\nexit $?\n".encode())
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """Standard output and error as bytes, and the exit status (None: the connection ended first)."""
+
+    stdout: bytes
+    stderr: bytes
+    status: int | None
+
+
+class Transport(ABC):
+    """One way to one host.  A context manager: ``with`` opens and closes the connection.
+
+    ``host`` is the name that the user gave.  ``commands_run`` and ``connections_made`` are counts,
+    for tests and for ``-v``.
+    Every failure is a :class:`hostcfg.errors.HostError` with its kind; foreign errors are mapped in
+    one place per transport.
+    """
+
+    def __init__(self, host: str) -> None:
+        self.host = host
+        self.commands_run = 0
+        self.connections_made = 0
+
+    @abstractmethod
+    def open(self) -> None:
+        """Connect and log in; HostError ``unreachable``, ``host_key``, ``auth`` or ``timeout``."""
+
+    @abstractmethod
+    def run(self, command: Command, *, timeout_s: float | None = None) -> CommandResult:
+        """Run one command as the user that the target names, through ``become`` where set.
+
+        ``timeout_s`` overrides the transport's own limit.  HostError ``timeout`` when it takes
+        longer, ``no_permission`` where ``become`` refuses, ``command`` when the connection breaks.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the connection; never raises."""
+
+    @property
+    def banner(self) -> str | None:
+        """The SSH identification string, once open, where there is one: it may name the OS."""
+        return None
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
