@@ -105,6 +105,10 @@ class Platform(ABC):
         del request
         return None
 
+    def decode(self, data: bytes) -> str:
+        """Text of what a command of this OS printed; bytes that are no text become ``\\xNN``."""
+        return data.decode("utf-8", errors="backslashreplace")
+
     @abstractmethod
     def assemble(self, host: str, sections: Sequence[Section]) -> Facts:
         """Facts from raw sections, whether a probe printed them or a person pasted them.
