@@ -1,0 +1,1 @@
+"""Linux: probe, parsers, keys, boot files, findings and write commands."""
