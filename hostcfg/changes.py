@@ -1,0 +1,170 @@
+"""The values of a change: what the journal holds, what apply and rollback return, and their JSON.  Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hostcfg.errors import HostcfgError
+    from hostcfg.model import Json
+
+Outcome = Literal["set", "unchanged", "clamped", "rejected", "denied", "read_only", "absent", "overridden"]
+HostStatus = Literal["planned", "applying", "pending", "applied", "reverted", "failed", "unknown"]
+ChangeKind = Literal["apply", "rollback"]
+
+UNFINISHED: frozenset[HostStatus] = frozenset({"planned", "applying", "pending", "unknown"})
+"""A host in one of these has not reached a final state: ``rollback --unfinished`` asks it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a host's change did not go as planned: a stable word and one line."""
+
+    kind: str
+    message: str
+
+    @classmethod
+    def of(cls, error: HostcfgError) -> Fault:
+        """The fault that ``error`` describes."""
+        return cls(error.kind, str(error))
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """One step and what became of it.
+
+    ``outcome`` None: it was not tried (an earlier one failed, or nothing was written at all).
+    ``read_back`` is the host's own text after the write, None where there is none.
+    ``error`` is what the host said, one line, empty where it said nothing.
+    """
+
+    key: str
+    from_raw: str | None
+    to_raw: str
+    command: str = ""
+    inverse: str | None = None
+    persist: str | None = None
+    settings: Sequence[str] = ()
+    read_back: str | None = None
+    outcome: Outcome | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """One file as it was or as it shall be; ``contents`` None means that it is absent.
+
+    ``mode`` is the permission bits (0o644), ``uid`` and ``gid`` the numeric owner.
+    """
+
+    path: str
+    contents: bytes | None
+    mode: int = 0o644
+    uid: int = 0
+    gid: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """One file of a change: ``after`` None means that the change did not come to write it."""
+
+    before: FileState
+    after: FileState | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HostChange:
+    """What became of one host in one change.
+
+    ``left_s`` is how many seconds are left to confirm (``pending`` only; None: no timer).
+    ``modules`` names kernel modules that the change loaded; ``undone_by`` the change that took
+    this one back.  ``identity`` holds what tells this machine from another one.
+    """
+
+    host: str
+    os: str
+    status: HostStatus
+    steps: Sequence[StepResult] = ()
+    error: Fault | None = None
+    notes: Sequence[str] = ()
+    files: Sequence[FileChange] = ()
+    modules: Sequence[str] = ()
+    identity: Mapping[str, str] = field(default_factory=dict)
+    revert_in_s: int = 0
+    left_s: int | None = None
+    undone_by: str | None = None
+
+    @property
+    def trouble(self) -> bool:
+        """Whether exit code 2 is due: the host could not be changed as asked."""
+        return self.error is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One applied (or tried) plan over one or more hosts; times are ISO 8601 in UTC."""
+
+    id: str
+    kind: ChangeKind
+    started: str
+    ended: str | None
+    by: str
+    from_host: str
+    of: str | None = None
+    profile: Mapping[str, Json] = field(default_factory=dict)
+    hosts: Sequence[HostChange] = ()
+
+
+def change_document(change_id: str | None, hosts: Sequence[HostChange]) -> dict[str, Json]:
+    """``hostcfg.change/1``; ``change_id`` None where no host needed a change."""
+    return {"schema": "hostcfg.change/1", "id": change_id, "hosts": [_host(h) for h in hosts]}
+
+
+def history_document(changes: Sequence[Change]) -> dict[str, Json]:
+    """``hostcfg.history/1``."""
+    return {"schema": "hostcfg.history/1", "changes": [_change(c) for c in changes]}
+
+
+def _change(change: Change) -> dict[str, Json]:
+    return {
+        "id": change.id,
+        "started": change.started,
+        "ended": change.ended,
+        "by": change.by,
+        "from_host": change.from_host,
+        "profile": dict(change.profile),
+        "kind": change.kind,
+        "of": change.of,
+        "hosts": [_host(h) for h in change.hosts],
+    }
+
+
+def _host(host: HostChange) -> dict[str, Json]:
+    fault = host.error
+    return {
+        "host": host.host,
+        "os": host.os,
+        "status": host.status,
+        "steps": [_step(s) for s in host.steps],
+        "error": None if fault is None else {"kind": fault.kind, "message": fault.message},
+        "notes": list(host.notes),
+        "left_s": host.left_s,
+        "undone_by": host.undone_by,
+    }
+
+
+def _step(step: StepResult) -> dict[str, Json]:
+    return {
+        "key": step.key,
+        "from": step.from_raw,
+        "to": step.to_raw,
+        "read_back": step.read_back,
+        "outcome": step.outcome,
+        "error": step.error,
+        "command": step.command,
+        "inverse": step.inverse,
+        "persist": step.persist,
+    }
