@@ -9,12 +9,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar, Literal
+
+from hostcfg.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from hostcfg.model import Facts, Finding, Parsed, Scalar, Section, Value
+    from hostcfg.platforms.endpoint import WindowModel
     from hostcfg.transports.base import Command
 
 RenderStyle = Literal["script", "config"]
@@ -139,3 +144,14 @@ class Platform(ABC):
     @abstractmethod
     def render(self, values: Mapping[str, str], style: RenderStyle, header: Sequence[str]) -> str:
         """The commands or the config file that set ``values`` (native key -> raw), with comments."""
+
+    def window_model(self, facts: Facts) -> WindowModel:
+        """What ``facts`` let a flow have in flight: ``MODEL`` of this platform's file ``window.py``.
+
+        UsageError where the platform has no such file.
+        """
+        name = f"hostcfg.platforms.{self.name}.window"
+        if find_spec(name) is None:
+            raise UsageError(f"hostcfg has no window model for {self.title}", host=facts.host)
+        model: type[WindowModel] = import_module(name).MODEL
+        return model(facts)
