@@ -1,0 +1,127 @@
+"""How to test a direction so that the number means something: the command, its length, its warnings."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from math import ceil
+from typing import TYPE_CHECKING
+
+from hostcfg.path.limits import windows_of
+from hostcfg.path.report import TestAdvice
+from hostcfg.path.tcp import CUBIC, algorithm, cubic_recovery_s
+from hostcfg.units import format_size
+
+if TYPE_CHECKING:
+    from hostcfg.path.limits import Question, Windows
+
+SHORT_RTT_S, LOADED_SLOW_START_S = 0.05, 5
+"""Slow start takes below a second under 50 ms, and up to 5 s where another stream fills the queue
+(field case 4)."""
+LEAST_SECONDS, MOST_SECONDS = 10, 60
+MOST_STREAMS = 128
+"""MAX_STREAMS of iperf3 (iperf.h)."""
+WORTH = 1.05
+"""An explicit size must give 5 % more than autotuning to be worth its price."""
+
+
+def advise(question: Question, windows: Windows, client: str, slow_start_s: float) -> TestAdvice:
+    """The test of one direction, to be run on ``client`` against the other end.
+
+    ``-w`` only where both ends grant it and it carries more than autotuning; ``-P`` where one
+    stream's window is below the BDP; ``-O`` past slow start; ``-t`` long enough for two of CUBIC's
+    recoveries on a link that it fills.
+    """
+    size = _explicit_size(question)
+    chosen = windows if size is None else windows_of(_asking(question, size))
+    if size is None and question.flow.explicit_bytes is not None:
+        chosen = windows_of(_asking(question, None))
+    streams = _streams(question, chosen.bytes)
+    omit = max(1, ceil(1.5 * slow_start_s))
+    if question.link.rtt_s >= SHORT_RTT_S:
+        omit = max(omit, LOADED_SLOW_START_S)
+    omit = min(omit, MOST_SECONDS)  # iperf3's own limit for -O
+    seconds = _seconds(question)
+    commands = _commands(question, client, seconds, omit, streams, size)
+    return TestAdvice(client, commands, seconds, omit, streams, size, _warnings(question, windows, size))
+
+
+def _asking(question: Question, size: int | None) -> Question:
+    return replace(question, flow=replace(question.flow, explicit_bytes=size))
+
+
+def _explicit_size(question: Question) -> int | None:
+    """A size for ``-w`` that no end cuts and that carries more than autotuning; None if there is none."""
+    tuned, bdp = windows_of(_asking(question, None)).bytes, question.link.bdp_bytes
+    if tuned is None or tuned >= bdp:
+        return None
+    best: tuple[int, int] | None = None
+    for factor in (2.0, 1.5, 1.25, 1.0, 0.75, 0.5, 0.25):
+        size = ceil(factor * bdp / 1024) * 1024
+        window = _granted_window(question, size)
+        if window is not None and window > WORTH * tuned and (best is None or window >= min(bdp, best[1])):
+            best = (size, window)
+    return best[0] if best else None
+
+
+def _granted_window(question: Question, size: int) -> int | None:
+    """The window with ``size`` asked for at both ends, None if any buffer of either end is cut.
+
+    iperf3 sets both buffers at both ends, whatever the direction.
+    """
+    asking = _asking(question, size)
+    back = replace(asking, sender=question.receiver, receiver=question.sender)
+    both = windows_of(asking), windows_of(back)
+    if any(w.clamped or w.refused for pair in both for w in (pair.receive, pair.send)):
+        return None
+    return both[0].bytes
+
+
+def _streams(question: Question, window: int | None) -> int:
+    if window is None or window >= question.link.bdp_bytes:
+        return question.streams
+    return max(question.streams, min(MOST_STREAMS, ceil(question.link.bdp_bytes / window)))
+
+
+def _seconds(question: Question) -> int:
+    value = question.sender.congestion_control().value
+    if algorithm(value if isinstance(value, str) else None) is not CUBIC:
+        return LEAST_SECONDS
+    recovery = cubic_recovery_s(question.link.bdp_bytes, question.segment.payload_bytes)
+    return min(max(LEAST_SECONDS, ceil(2 * recovery)), MOST_SECONDS)
+
+
+def _commands(
+    question: Question, client: str, seconds: int, omit: int, streams: int, size: int | None
+) -> list[str]:
+    """iperf3, then iperf 2, which counts its first seconds in and can't leave them out."""
+    sender, receiver = question.sender.facts.host, question.receiver.facts.host
+    server, back = (receiver, []) if sender == client else (sender, ["-R"])
+    more = [*back, *(["-P", str(streams)] if streams > 1 else []), *(_size_option(size))]
+    iperf3 = ["iperf3", "-c", server, "-t", str(seconds), "-O", str(omit), *more]
+    iperf2 = ["iperf", "-c", server, "-t", str(seconds + omit), "-i", "1", *more]
+    return [shlex.join(iperf3), shlex.join(iperf2)]
+
+
+def _size_option(size: int | None) -> list[str]:
+    if size is None:
+        return []
+    return ["-w", f"{size // 1024}K" if size % 1024 == 0 else str(size)]
+
+
+def _warnings(question: Question, windows: Windows, size: int | None) -> list[str]:
+    found = []
+    asked = question.flow.explicit_bytes
+    if size is not None:
+        found.append(
+            f"-w switches autotuning off; it is advised only because it carries more here ({size:,})"
+        )
+    elif asked is not None:
+        found.append(
+            f"leave -w {format_size(asked)} out: autotuning carries as much or more, or the size is cut"
+        )
+    found += [w.refused for w in (windows.receive, windows.send) if w.refused is not None]
+    found.append(
+        "start the server (iperf3 -s) after any change: a listening socket keeps its first buffer sizes"
+    )
+    return found

@@ -1,0 +1,79 @@
+"""What a FreeBSD host lets one TCP flow have in flight.
+
+Sources: sys/netinet/tcp_input.c (tcp_autorcvbuf), sys/netinet/tcp_output.c (tcp_sndbuf_autoscale),
+sys/netinet/tcp_usrreq.c (the scale in the SYN), sys/kern/uipc_sockbuf.c, tuning(7).
+"""
+
+from __future__ import annotations
+
+from math import log
+from typing import TYPE_CHECKING, ClassVar
+
+from hostcfg.model import State
+from hostcfg.platforms.bsd.sockbuf import MCLBYTES, SockbufModel, halves_of, rtts_by_steps, steps_of
+from hostcfg.platforms.endpoint import Flow, MemoryLimit, Side, shift_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+RECEIVE_STEP, SEND_STEP = 16384, 8192
+"""net.inet.tcp.recvbuf_inc and sendbuf_inc: 8 to 13, unless someone changed them."""
+BY_HALVES_RELEASE = (13,)
+"""From here on a receive buffer grows by half of itself twice a round trip; recvbuf_inc is gone."""
+BY_RTT_RELEASE = (10, 4)
+"""Before it growth was timed by timestamps: none without them, none above a round trip of a second."""
+
+
+class FreeBsdWindowModel(SockbufModel):
+    """sendbuf_max and recvbuf_max under 8/9 of kern.ipc.maxsockbuf."""
+
+    stock_space: ClassVar[dict[Side, int]] = {"receive": 65536, "send": 32768}
+
+    def growth(self, start: int, end: int, side: Side) -> tuple[int, int]:
+        if side == "send":
+            reached = steps_of(self._step("net.inet.tcp.sendbuf_inc", SEND_STEP), start, end)
+            return reached, reached
+        by_steps = steps_of(self._step("net.inet.tcp.recvbuf_inc", RECEIVE_STEP), start, end)
+        by_halves = halves_of(start, end)
+        if self.facts.release is None:
+            return min(by_steps, by_halves), max(by_steps, by_halves)
+        reached = by_halves if self.facts.release >= BY_HALVES_RELEASE else by_steps
+        return reached, reached
+
+    def shift(self, flow: Flow) -> int | None:
+        """The smallest s with 65,535 << s >= maxsockbuf, whatever the socket's own buffer."""
+        del flow
+        cap = self.number("socket_buffer_max")
+        return None if cap is None else shift_for(cap)
+
+    def rtts_to_reach(self, window_bytes: int) -> float:
+        start = self._start("receive")[0]
+        if self.facts.release is not None and self.facts.release >= BY_HALVES_RELEASE:
+            return max(0.0, log(max(1, window_bytes) / max(1, start), 1.5) / 2)
+        return rtts_by_steps(start, window_bytes, self._step("net.inet.tcp.recvbuf_inc", RECEIVE_STEP))
+
+    def memory_limits(self) -> Sequence[MemoryLimit]:
+        """kern.ipc.nmbclusters x 2 KiB; 0 means no limit (netstat -m, sys/kern/kern_mbuf.c)."""
+        clusters = self.number("mbuf_clusters_max")
+        if clusters is None or clusters == 0:
+            return ()
+        return (MemoryLimit(clusters * MCLBYTES, self.reading("mbuf_clusters_max")),)
+
+    def _can_grow(self, side: Side, flow: Flow) -> bool:
+        if side == "send":
+            return self._step("net.inet.tcp.sendbuf_inc", SEND_STEP) > 0
+        release = self.facts.release
+        if release is not None and release < BY_RTT_RELEASE and (not flow.timestamps or flow.rtt_s >= 1):
+            return False
+        by_halves = release is not None and release >= BY_HALVES_RELEASE
+        return by_halves or self._step("net.inet.tcp.recvbuf_inc", RECEIVE_STEP) > 0
+
+    def _step(self, key: str, stock: int) -> int:
+        native = self.facts.native.get(key)
+        if native is None or native.state is not State.VALUE or native.raw is None:
+            return stock
+        text = native.raw.strip()
+        return int(text) if text.isdecimal() else stock
+
+
+MODEL = FreeBsdWindowModel
