@@ -1,0 +1,163 @@
+"""``ip route show`` and ``ip route get``, text and ``-j``: where a path leaves, and what its route fixes.
+
+Samples::
+
+    default via 192.0.2.1 dev eth0 proto dhcp src 192.0.2.7 metric 100 initcwnd 30
+    198.51.100.9 via 192.0.2.1 dev eth0 src 192.0.2.7 uid 1000
+        cache mtu 1400
+
+A window, a congestion control or an initial window on a route overrides the host's own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from hostcfg.model import Parsed
+from hostcfg.platforms.base import Parser
+from hostcfg.platforms.linux.parsers.text import (
+    BLANKS,
+    clean,
+    find_json,
+    head,
+    number,
+    prompted,
+    rows_of,
+    share,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from hostcfg.model import Json
+    from hostcfg.platforms.linux.parsers.text import Found
+
+    Row = dict[str, Json]
+
+_TYPES = frozenset(
+    {"unicast", "local", "broadcast", "multicast", "anycast", "throw", "unreachable", "prohibit", "blackhole"}
+)
+_DST = re.compile(
+    r"default|[0-9]{1,3}(?:\.[0-9]{1,3}){0,3}(?:/\d{1,2})?|[0-9a-fA-F]{0,4}:[0-9a-fA-F:.]{1,45}(?:/\d{1,3})?"
+)
+# Text word -> name in a row, which is that of ip -j where it has one.
+_WORDS = {
+    "via": "gateway",
+    "dev": "dev",
+    "src": "prefsrc",
+    "proto": "protocol",
+    "scope": "scope",
+    "table": "table",
+    "congctl": "congctl",
+    "from": "from",
+    "nhid": "nhid",
+    "pref": "pref",
+    "features": "features",
+    "rtt": "rtt",
+    "rttvar": "rttvar",
+    "rto_min": "rto_min",
+    "expires": "expires",
+}
+_NUMBERS = frozenset(
+    {"metric", "mtu", "window", "initcwnd", "initrwnd", "cwnd", "advmss", "ssthresh", "quickack", "hoplimit"}
+    | {"fastopen_no_cookie", "uid", "reordering"}
+)
+
+
+def parse(text: str) -> Parsed:
+    """``values.routes``: one row for each route; bytes, segments and packets as plain numbers."""
+    found = find_json(text)
+    rows, unrecognized = _from_text(text) if found is None else _from_json(found)
+    return Parsed("linux", "ip-route", "ip route show", {"routes": list(rows)}, (), unrecognized)
+
+
+def _from_text(text: str) -> tuple[list[Row], list[str]]:
+    rows: list[Row] = []
+    unrecognized: list[str] = []
+    for line in clean(text).split("\n"):
+        words = line.split()
+        if not words or prompted(line) is not None:
+            continue
+        row = rows[-1] if rows and line[0] in BLANKS else None
+        if words[0] == "cache" and row is not None:
+            row |= _attributes(words[1:])
+        elif words[0] == "nexthop" and row is not None:
+            hops = row.setdefault("nexthops", [])
+            if isinstance(hops, list):
+                hops.append(_attributes(words[1:]))
+        elif (new := _row(words)) is not None:
+            rows.append(new)
+        else:
+            unrecognized.append(line.strip(BLANKS))
+    return rows, unrecognized
+
+
+def _row(words: list[str]) -> Row | None:
+    kind = words[0] if words[0] in _TYPES else None
+    rest = words if kind is None else words[1:]
+    if not rest or not _DST.fullmatch(rest[0]):
+        return None
+    row: Row = {"dst": rest[0]}
+    if kind is not None:
+        row["type"] = kind
+    row |= _attributes(rest[1:])
+    reachable = kind in ("throw", "unreachable", "prohibit", "blackhole")
+    return row if "dev" in row or "nhid" in row or reachable or len(rest) == 1 else None
+
+
+def _attributes(words: list[str]) -> Row:
+    row: Row = {}
+    index = 0
+    while index < len(words):
+        word = words[index]
+        index += 1
+        if word in ("onlink", "linkdown", "dead", "pervasive", "offload", "rt_offload"):
+            row[word] = True
+            continue
+        if index < len(words) and words[index] in ("lock", "inet6", "inet"):
+            if words[index] == "lock":
+                row[f"{word}_lock"] = True
+            index += 1
+        value: Json = words[index] if index < len(words) else None
+        if word in _NUMBERS:
+            value = number(str(value))
+        if value is not None and (word in _NUMBERS or word in _WORDS):
+            row.setdefault(_WORDS.get(word, word), value)
+            index += 1
+    return row
+
+
+def _from_json(found: Found) -> tuple[list[Row], list[str]]:
+    rows: list[Row] = []
+    unrecognized = list(found.rest)
+    for item in rows_of(found):
+        if not isinstance(item.get("dst"), str):
+            unrecognized.append(json.dumps(item, ensure_ascii=False))
+            continue
+        row = {name: value for name, value in item.items() if name != "metrics"}
+        metrics = item.get("metrics")
+        for group in metrics if isinstance(metrics, list) else ():
+            # ip -j keeps mtu, initcwnd and the like in a list of their own
+            row |= (
+                {k: v for k, v in group.items() if whole(v) is not None or isinstance(v, str)}
+                if isinstance(group, dict)
+                else {}
+            )
+        rows.append(row)
+    return rows, unrecognized
+
+
+def recognize(text: str) -> int:
+    """High for lines that begin with a destination and name a device, or JSON objects with dst and dev."""
+    found = find_json(text[:200_000])
+    if found is not None:
+        rows = rows_of(found)
+        return 96 if rows and all("dst" in row and ("dev" in row or "nexthops" in row) for row in rows) else 0
+    lines = head(text)
+    rows_seen = [line for line in lines if line[0] not in BLANKS and _row(line.split()) and " dev " in line]
+    followers = sum(line[0] in BLANKS and line.split()[0] in ("cache", "nexthop") for line in lines)
+    return share(len(rows_seen) + followers, lines, 95) if rows_seen else 0
+
+
+IP_ROUTE = Parser("ip-route", "linux", "ip route show", recognize, parse)
