@@ -148,13 +148,13 @@ def format_time(time_s: float) -> str:
 
 
 def format_size(size_bytes: float) -> str:
-    """Exact: ``64 KiB`` where it is a whole number of them, else ``187,500 bytes``.
+    """Exact: ``64 KiB`` where it is a whole number of them and that is short, else ``187,500 bytes``.
 
     A float is a computed size and is rounded to whole bytes.  ``parse_size`` reads it.
     """
     size = round(size_bytes)
     for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if size != 0 and size % factor == 0:
+        if size != 0 and size % factor == 0 and size // factor < 10_000:
             return f"{size // factor} {unit}"
     return "1 byte" if size == 1 else f"{size:,} bytes"
 

@@ -219,6 +219,7 @@ def test_times_out(time_s: float, text: str) -> None:
         (12_582_912, "12 MiB"),
         (1_073_741_824, "1 GiB"),
         (187_500, "187,500 bytes"),
+        (30_000_000_000, "30,000,000,000 bytes"),  # also 29296875 KiB, which nobody can read
         (1_290_000.0, "1,290,000 bytes"),
         (0, "0 bytes"),
         (1, "1 byte"),

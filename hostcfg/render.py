@@ -1,0 +1,148 @@
+"""A profile as native commands or a config file, for a host that nobody here can log in to.  Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hostcfg.profiles.targets import profile_targets
+from hostcfg.units import format_rate, format_size, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from hostcfg.model import Link, Target, Value
+    from hostcfg.platforms.base import Key, Platform, ProfileContext, RenderStyle
+    from hostcfg.profiles.structure import Profile
+
+RULE_WORDS = {"exact": "", "at_least": "at least ", "at_most": "at most ", "one_of": "one of "}
+
+
+@dataclass(slots=True)
+class _Draft:
+    """What is being written: native values, a comment for each, and what had to be left out."""
+
+    values: dict[str, str]
+    comments: list[str]
+    left_out: list[str]
+
+
+def render_profile(
+    profile: Profile, platform: Platform, link: Link | None, inputs: Mapping[str, str], style: RenderStyle
+) -> str:
+    """The text that sets what ``profile`` wants on a current host of this OS, comments first.
+
+    Elements that the profile does not speak of (the first two of a triple) get their stock value,
+    and no stock value moves against its rule: a maximum that is stock above ``at_least`` stays
+    there.  Errors as in :func:`hostcfg.profiles.profile_targets`.
+    """
+    context, keys = platform.profile_context(None), platform.keys(None)
+    wanted = profile_targets(
+        profile, os=platform.name, context=context, link=link, inputs=inputs, supported=keys
+    )
+    draft = _Draft({}, [], [])
+    for target in wanted.targets:
+        if target.key is not None:
+            _put(draft, target, target.key, _native_text(target.value))
+        else:
+            _encode(draft, target, keys, context)
+    order = {key: platform.write_order(key) for key in draft.values}
+    values = {key: draft.values[key] for key in sorted(draft.values, key=order.__getitem__)}
+    return platform.render(values, style, list(_header(profile, platform, link, draft, wanted.notes)))
+
+
+def _encode(draft: _Draft, target: Target, keys: Mapping[str, Key], context: ProfileContext) -> None:
+    key = keys[target.setting]
+    if key.encode is None:
+        draft.left_out.append(f"{target.setting}: {key.name} can't be set")
+        return
+    current = draft.values.get(key.name)
+    if current is None:
+        current = stock_text(key.name, keys, context)
+    try:
+        raw = key.encode(current, within_rule(target, context.stock.get(target.setting)))
+    except ValueError as error:
+        draft.left_out.append(f"{target.setting}: the rest of {key.name} has no known stock value ({error})")
+        return
+    _put(draft, target, key.name, raw)
+
+
+def _put(draft: _Draft, target: Target, key: str, raw: str) -> None:
+    draft.values[key] = raw
+    value = target.value
+    words = ", ".join(map(str, value)) if isinstance(value, tuple) else _native_text(value)
+    name = key if target.key is not None else f"{key}: {target.setting}"
+    capped = f" ({target.capped})" if target.capped else ""
+    draft.comments.append(f"{name} {RULE_WORDS[target.rule]}{words}: {target.reason}{capped}")
+
+
+def within_rule(target: Target, stock: Value | None) -> Value:
+    """The value to write on a host with ``stock`` there (None: not known): stock, where the rule allows it.
+
+    So a script for an unknown host never lowers an ``at_least`` or raises an ``at_most``; of
+    ``one_of`` it is the stock value or else the first.
+    """
+    value = target.value
+    if target.rule == "one_of" and isinstance(value, tuple):
+        return stock if stock is not None and stock in value else value[0]
+    if isinstance(stock, (int, float)) and isinstance(value, (int, float)):
+        if target.rule == "at_least":
+            return max(stock, value)
+        if target.rule == "at_most":
+            return min(stock, value)
+    return value
+
+
+def stock_text(name: str, keys: Mapping[str, Key], context: ProfileContext) -> str:
+    """The native text that a fresh installation has under ``name``; empty where it is not all known.
+
+    Made of the stock values of every setting that the key carries: the elements of a triple in
+    their order, or one after the other where they share a word or a number.
+    """
+    carried = [(setting, key) for setting, key in keys.items() if key.name == name]
+    elements = {
+        key.element: context.stock.get(setting) for setting, key in carried if key.element is not None
+    }
+    if elements:
+        texts = [elements.get(index) for index in range(max(elements) + 1)]
+        return "" if None in texts else " ".join(str(text) for text in texts)
+    text = ""
+    for setting, key in carried:
+        stock = context.stock.get(setting)
+        if stock is not None and key.encode is not None:
+            text = _onto(key, text, stock)
+    return text
+
+
+def _onto(key: Key, text: str, stock: Value) -> str:
+    """``text`` with one more stock value in it; a number of bits begins as 0."""
+    for start in (text, "0") if text == "" else (text,):
+        try:
+            return key.encode(start, stock) if key.encode is not None else text
+        except ValueError:
+            continue
+    return text
+
+
+def _native_text(value: Value) -> str:
+    if isinstance(value, bool):
+        return str(int(value))
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _header(
+    profile: Profile, platform: Platform, link: Link | None, draft: _Draft, notes: tuple[str, ...]
+) -> Iterator[str]:
+    yield f"hostcfg profile {profile.name} for {platform.title}: {profile.summary}"
+    if link is not None:
+        yield (
+            f"link: {format_rate(link.rate_bps)}, RTT {format_time(link.rtt_s)}, "
+            f"bandwidth-delay product {format_size(link.bdp_bytes)}"
+        )
+    yield "Values are for a host with stock settings; where one is already beyond its rule, leave it."
+    yield ""
+    yield from draft.comments
+    for text in draft.left_out:
+        yield f"left out: {text}"
+    for note in notes:
+        yield f"note: {note}"

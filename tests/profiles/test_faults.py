@@ -1,0 +1,366 @@
+"""What is wrong with a profile is said by file, line and key, and all of it at once."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hostcfg.errors import InputError, ProfileError
+from hostcfg.profiles import check_profile, load_profile
+from hostcfg.profiles.document import compose
+from hostcfg.profiles.schema import read_draft
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+GOOD = """\
+name: own
+summary: what it does
+when: who needs it
+inputs:
+  streams: {type: count, default: 1, min: 1, max: 64, meaning: connections}
+let:
+  wanted: ceil(2 * bdp / streams)
+caps:
+  ram:
+    value: default(memory_bytes, 1TiB) / 16
+    reason: 1/16 of RAM
+settings:
+  recv_buffer_max:
+    rule: at_least
+    value: wanted
+    reason: holds {bdp|size}
+    source: RFC 7323
+    cap: ram
+  ecn:
+    rule: exact
+    value: accept
+    reason: r
+    source: RFC 3168
+os:
+  linux:
+    settings:
+      net.core.busy_poll:
+        rule: exact
+        value: 50
+        reason: r
+        source: net.rst
+notes:
+  - text: at {rtt_s|time}
+"""
+
+
+def check(folder: Path, text: str) -> list[str]:
+    path = folder / "own.yaml"
+    path.write_text(text)
+    return [str(problem).removeprefix(f"{folder}/") for problem in check_profile(str(path))]
+
+
+def test_the_profile_that_the_faults_are_made_of_has_none(tmp_path: Path) -> None:
+    assert check(tmp_path, GOOD) == []
+
+
+def test_a_byte_order_mark_and_carriage_returns_are_no_fault(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_bytes(b"\xef\xbb\xbf" + GOOD.replace("\n", "\r\n").encode())
+    assert check_profile(str(path)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        (
+            "rule: at_least",
+            "rule: atleast",
+            "own.yaml:14: settings.recv_buffer_max.rule: unknown rule 'atleast'; rules are exact",
+        ),
+        (
+            "  recv_buffer_max:",
+            "  recv_bufer_max:",
+            "own.yaml:13: settings.recv_bufer_max: unknown setting 'recv_bufer_max'; did you mean",
+        ),
+        (
+            "ceil(2 * bdp",
+            "ceil(2 * bpd",
+            "own.yaml:7: let.wanted: unknown name 'bpd' in a formula; did you mean 'bdp'?",
+        ),
+        (
+            "value: wanted",
+            "value: wantd",
+            "own.yaml:15: settings.recv_buffer_max.value: unknown name 'wantd' in a formula; did you",
+        ),
+        (
+            "value: wanted",
+            "value: bdp / 0",
+            "own.yaml:15: settings.recv_buffer_max.value: 'bdp / 0' divides by zero",
+        ),
+        (
+            "value: wanted",
+            "value: 2 ** 3",
+            "own.yaml:15: settings.recv_buffer_max.value: '2 ** 3': a power is not allowed in a formula",
+        ),
+        (
+            "value: wanted",
+            "value: stok",
+            "own.yaml:15: settings.recv_buffer_max.value: unknown name 'stok' in a formula; did you",
+        ),
+        (
+            "2 * bdp / streams)",
+            "2 * bdp / wanted)",
+            "own.yaml:7: let.wanted: let names go in a circle: wanted -> wanted",
+        ),
+        (
+            "  wanted: ceil",
+            "  bdp: ceil",
+            "own.yaml:7: let.bdp: 'bdp' already means something in formulas; choose another name",
+        ),
+        ("  wanted: ceil", "  Wanted: ceil", "own.yaml:7: let.Wanted: 'Wanted' must be of a-z, 0-9 and _"),
+        (
+            "  wanted: ceil(2",
+            "  streams: 4\n  wanted: ceil(2",
+            "own.yaml:7: let.streams: 'streams' is an input as well; choose another name",
+        ),
+        (
+            "default: 1, min: 1",
+            "default: 0, min: 1",
+            "own.yaml:5: inputs.streams.default: '0' is below 1, the least",
+        ),
+        (
+            "type: count",
+            "type: number",
+            "own.yaml:5: inputs.streams.type: must be one of size, rate, time, count, ratio, choice",
+        ),
+        (
+            "default: 1, min",
+            "default: one, min",
+            "own.yaml:5: inputs.streams.default: 'one' is no count; write a whole number such as 4",
+        ),
+        (
+            "default: 1, min",
+            "min",
+            "own.yaml:7: let.wanted: input 'streams' has no default; write default(streams, value)",
+        ),
+        (
+            "meaning: connections",
+            "meening: connections",
+            "own.yaml:5: inputs.streams.meening: unknown key 'meening'; did you mean 'meaning'?",
+        ),
+        (
+            "cap: ram",
+            "cap: rom",
+            "own.yaml:13: settings.recv_buffer_max: unknown cap 'rom'; did you mean 'ram'?",
+        ),
+        (
+            "memory_bytes",
+            "memory_byte",
+            "own.yaml:10: caps.ram.value: nothing gives 'memory_byte' a value, ",
+        ),
+        (
+            "value: accept",
+            "value: accepted",
+            "own.yaml:21: settings.ecn.value: 'accepted' is none of off, accept, on; did you mean 'accept'?",
+        ),
+        (
+            "rule: exact\n    value: accept",
+            "rule: at_least\n    value: accept",
+            "own.yaml:20: settings.ecn.rule: at_least needs a number, and this setting is none",
+        ),
+        ("    value: wanted\n", "", "own.yaml:13: settings.recv_buffer_max: needs one of value and formula"),
+        ("    source: RFC 7323\n", "", "own.yaml:13: settings.recv_buffer_max: source is missing"),
+        ("summary: what it does\n", "", "own.yaml:1: summary is missing"),
+        ("summary: what it does", "summary: [1]", "own.yaml:2: summary: must be a text"),
+        ("name: own", "name: my own!", "own.yaml:1: name: 'my own!' must be of a-z, 0-9 and dashes"),
+        (
+            "  linux:",
+            "  linix:",
+            "own.yaml:25: os.linix: unknown operating system 'linix'; did you mean 'linux'?",
+        ),
+        (
+            "    settings:\n      net",
+            "    seting:\n      net",
+            "own.yaml:26: os.linux.seting: unknown key 'seting'; did you mean 'settings'?",
+        ),
+        ("net.core.busy", "busy", "own.yaml:27: os.linux.settings.busy_poll: unknown setting 'busy_poll'"),
+        (
+            "  ecn:",
+            "  net.ipv4.tcp_ecn:",
+            "own.yaml:19: settings.net.ipv4.tcp_ecn: 'net.ipv4.tcp_ecn' is a native key; it belongs",
+        ),
+        (
+            "{bdp|size}",
+            "{bdp|sizes}",
+            "own.yaml:16: settings.recv_buffer_max.reason: unknown form 'sizes'; known are size",
+        ),
+        (
+            "{bdp|size}",
+            "{bdp",
+            "own.yaml:16: settings.recv_buffer_max.reason: a brace that is no {formula} or {formula|form}",
+        ),
+        (
+            "{rtt_s|time}",
+            "{rtt|time}",
+            "own.yaml:33: notes[1].text: unknown name 'rtt' in a formula; did you mean 'rtt_s'?",
+        ),
+        ("notes:\n  - text:", "notes:\n  text:", "own.yaml:32: notes: must be a list of `- text: ...`"),
+        (
+            "settings:\n  recv",
+            "settings:\n\trecv",
+            "own.yaml:13: a tab in the indentation; YAML takes blanks only",
+        ),
+        (
+            "    reason: r\n    source: RFC 3168",
+            "    reason: r\n    reason: q\n    source: RFC 3168",
+            "own.yaml:23: reason: given twice; first in line 22",
+        ),
+        ("os:\n", "os: &a\n", "own.yaml:24: anchors and aliases are not used in profiles; use let"),
+        (
+            "value: 50",
+            "value: !!binary aGk=",
+            "own.yaml:29: the tag 'tag:yaml.org,2002:binary' is not used in profiles",
+        ),
+        ("when: who needs it", "when: [who", "own.yaml:"),
+        ("when: who needs it", "when: who: needs", "own.yaml:3: is no YAML: "),
+    ],
+)
+def test_each_fault_names_its_file_line_and_key(tmp_path: Path, old: str, new: str, fault: str) -> None:
+    assert GOOD.count(old) >= 1
+    problems = check(tmp_path, GOOD.replace(old, new, 1))
+    assert problems, "no fault found"
+    assert any(problem.startswith(fault) for problem in problems), problems
+    assert all("\n" not in problem for problem in problems)
+
+
+def test_all_faults_are_listed_in_the_order_of_the_file(tmp_path: Path) -> None:
+    text = (
+        GOOD.replace("at_least", "least")
+        .replace("value: accept", "value: no")
+        .replace("  linux:", "  lunix:")
+    )
+    assert [problem.split(" ")[0] for problem in check(tmp_path, text)] == [
+        "own.yaml:14:",
+        "own.yaml:21:",
+        "own.yaml:25:",
+    ]
+
+
+def test_a_load_names_the_first_fault_and_counts_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(GOOD.replace("at_least", "least").replace("value: accept", "value: no"))
+    with pytest.raises(ProfileError) as caught:
+        load_profile(str(path))
+    assert str(caught.value).startswith(f"{path}:14: settings.recv_buffer_max.rule: unknown rule 'least'")
+    assert "(and 1 more; `hostcfg profiles check` lists them)" in str(caught.value)
+
+
+def test_a_formula_that_fails_only_at_a_bound_of_an_input_is_found(tmp_path: Path) -> None:
+    text = GOOD.replace("min: 1, max: 64", "min: 0, max: 64")
+    (problem,) = check(tmp_path, text)
+    assert problem == "own.yaml:7: let.wanted: 'ceil(2 * bdp / streams)' divides by zero"
+
+
+def test_a_formula_that_fails_where_a_platform_knows_nothing_is_found(tmp_path: Path) -> None:
+    text = GOOD.replace("default(memory_bytes, 1TiB) / 16", "1 / default(memory_bytes, 0)")
+    (problem,) = check(tmp_path, text)
+    assert problem == "own.yaml:10: caps.ram.value: '1 / default(memory_bytes, 0)' divides by zero"
+
+
+def test_files_that_are_no_profiles(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    contents = {
+        b"": "is empty",
+        b"# nothing\n": "is empty",
+        b"- a\n- b\n": ":1: must hold `key: value` lines",
+        b"just text\n": ":1: must hold `key: value` lines",
+        b"name: caf\xe9\n": ":1: is not UTF-8; save it as UTF-8",
+        b"name: own\nsummary: \x00\n": "is no YAML",
+        b"a: 1\n---\nb: 2\n": "is no YAML",
+        b"[" * 50_000: "nested too deeply",
+        b"a: " * 20_000: "is no YAML",
+        b"x" * 200_000: "is larger than 128 KiB; is it a profile?",
+        b"name: own\n" * 1_000_000: "is larger than 128 KiB; is it a profile?",
+    }
+    for content, fault in contents.items():
+        path.write_bytes(content)
+        started = time.perf_counter()
+        problems = check_profile(str(path))
+        assert time.perf_counter() - started < 20
+        assert any(fault in str(problem) for problem in problems), (content[:20], problems)
+
+
+def test_a_file_that_is_missing_or_none(tmp_path: Path) -> None:
+    missing = tmp_path / "none.yaml"
+    assert [str(p) for p in check_profile(str(missing))] == [f"{missing}: there is no such file"]
+    pipe = tmp_path / "pipe.yaml"
+    os.mkfifo(pipe)
+    assert [str(p) for p in check_profile(str(pipe))] == [f"{pipe}: is no file"]
+    assert [str(p) for p in check_profile("/proc/self/mem")] == [
+        "/proc/self/mem: can't be read: Input/output error"
+    ]
+
+
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Root reads everything, so root steps down for a moment; others are stopped by the mode itself."""
+    was = os.geteuid()
+    if was == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(was)
+
+
+def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(GOOD)
+    path.chmod(0)
+    with as_nobody():
+        problems = check_profile(str(path))
+    assert [str(p) for p in problems] == [f"{path}: can't be read: Permission denied"]
+
+
+LINES = GOOD.splitlines(keepends=True)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, len(LINES) - 1),
+            st.sampled_from(["drop", "double", "indent", "cut", "swap", "noise"]),
+            st.text(max_size=12),
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_a_damaged_profile_is_read_or_refused_with_its_place(damage: list[tuple[int, str, str]]) -> None:
+    lines = list(LINES)
+    for index, kind, noise in damage:
+        line = lines[index]
+        lines[index] = {
+            "drop": "",
+            "double": line * 2,
+            "indent": "  " + line,
+            "cut": line[: len(line) // 2] + "\n",
+            "swap": lines[index - 1],
+            "noise": line.rstrip("\n") + noise + "\n",
+        }[kind]
+    for problem in faults("".join(lines)):
+        assert problem.path == "own.yaml"
+        assert "\n" not in str(problem)
+
+
+def faults(text: str) -> tuple[InputError, ...]:
+    """The faults of a text; any other exception fails the test."""
+    try:
+        return read_draft(compose(text, "own.yaml"), "own.yaml", ("linux",)).problems
+    except ProfileError as error:
+        return (error,)

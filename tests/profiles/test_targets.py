@@ -1,0 +1,338 @@
+"""From a profile to targets: rules, caps, stock values, inputs, systems.  Profiles written here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hostcfg.errors import ProfileError, UnitError, UsageError
+from hostcfg.model import Link, Target
+from hostcfg.platforms.base import ProfileContext
+from hostcfg.profiles import load_profile, profile_targets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from hostcfg.model import Scalar, Value
+    from hostcfg.profiles import ProfileTargets
+
+LINK = Link(100e6, 0.08)  # BDP 1,000,000 bytes
+
+HEAD = "name: own\nsummary: s\nwhen: w\n"
+
+
+def row(rule: str, value: str, *more: str) -> str:
+    return "".join(
+        f"    {line}\n" for line in [f"rule: {rule}", f"value: {value}", "reason: r", "source: RFC 1", *more]
+    )
+
+
+def targets(
+    folder: Path,
+    text: str,
+    *,
+    os: str = "linux",
+    link: Link | None = LINK,
+    inputs: Mapping[str, str] | None = None,
+    context: ProfileContext | None = None,
+    supported: list[str] | None = None,
+) -> ProfileTargets:
+    path = folder / "own.yaml"
+    path.write_text(HEAD + text)
+    return profile_targets(
+        load_profile(str(path)),
+        os=os,
+        context=context or ProfileContext(),
+        link=link,
+        inputs=inputs or {},
+        supported=supported,
+    )
+
+
+def one(folder: Path, text: str, known: Mapping[str, Scalar] | None = None) -> Target:
+    (target,) = targets(folder, text, context=ProfileContext(known or {})).targets
+    return target
+
+
+@pytest.mark.parametrize(
+    ("setting", "rule", "value", "expected"),
+    [
+        ("recv_buffer_max", "at_least", "2 * bdp", 2_000_000),
+        ("recv_buffer_max", "at_least", "bdp / 3", 333_334),  # a whole byte, on the safe side of the rule
+        ("recv_buffer_max", "at_most", "bdp / 3", 333_333),
+        ("recv_buffer_max", "exact", "4MiB", 4_194_304),
+        ("recv_buffer_max", "exact", "0", 0),  # 0 is a value
+        ("window_scaling", "exact", "true", True),
+        ("window_scaling", "exact", "bdp > 65535", True),
+        ("slow_start_after_idle", "exact", "false", False),
+        ("ecn", "exact", "'off'", "off"),
+        ("congestion_control", "one_of", "[bbr, cubic]", ("bbr", "cubic")),
+        ("recv_buffer_max", "one_of", "[65536, 131072]", (65536, 131072)),
+        ("recv_window_scale_overhead", "exact", "-2", -2),
+        ("recv_buffer_max", "at_least", "1e17", 2**31 - 1),
+    ],
+)
+def test_values_have_the_type_of_their_setting(
+    tmp_path: Path, setting: str, rule: str, value: str, expected: Value
+) -> None:
+    target = one(tmp_path, f"settings:\n  {setting}:\n{row(rule, value)}")
+    assert target.value == expected
+    assert type(target.value) is type(expected)
+    assert (target.setting, target.rule, target.reason, target.source) == (setting, rule, "r", "RFC 1")
+    assert target.key is None
+
+
+def test_an_int32_limit_says_so(tmp_path: Path) -> None:
+    target = one(tmp_path, f"settings:\n  recv_buffer_max:\n{row('at_least', '4GiB')}")
+    assert target.value == 2_147_483_647
+    assert target.capped == "capped, 4 GiB would be needed: the system keeps it in 32 bits"
+
+
+CAPPED = f"""
+caps:
+  ram:
+    value: default(memory_bytes, 1TiB) / 16
+    reason: 1/16 of {{default(memory_bytes, 0)|size}}
+  other:
+    value: 700000
+    reason: another limit
+settings:
+  recv_buffer_max:
+{row("at_least", "2 * bdp", "cap: [ram, other]")}"""
+
+
+@pytest.mark.parametrize(
+    ("known", "value", "capped"),
+    [
+        ({"memory_bytes": 8_388_608}, 524_288, "capped, 2,000,000 bytes would be needed: 1/16 of 8 MiB"),
+        ({"memory_bytes": 2**30}, 700_000, "capped, 2,000,000 bytes would be needed: another limit"),
+        ({}, 700_000, "capped, 2,000,000 bytes would be needed: another limit"),
+    ],
+)
+def test_the_lowest_cap_counts_and_says_why(
+    tmp_path: Path, known: dict[str, Scalar], value: int, capped: str
+) -> None:
+    target = one(tmp_path, CAPPED, known)
+    assert (target.value, target.capped) == (value, capped)
+
+
+def test_a_value_below_its_caps_is_not_called_capped(tmp_path: Path) -> None:
+    target = one(tmp_path, CAPPED.replace("2 * bdp", "65536"), {"memory_bytes": 2**30})
+    assert (target.value, target.capped) == (65_536, None)
+
+
+def test_stock_is_the_context_s_value_and_a_note_where_none_is_known(tmp_path: Path) -> None:
+    text = f"""
+settings:
+  recv_buffer_max:
+{row("exact", "stock")}
+  fast_open:
+    rule: exact
+    formula: stock
+    reason: as installed
+    source: release
+  sack:
+{row("exact", "stock")}
+  send_buffer_max:
+{row("at_least", "max(stock, 2 * bdp)")}"""
+    stock: dict[str, Value] = {"recv_buffer_max": 6291456, "fast_open": "client", "send_buffer_max": 4194304}
+    found = targets(tmp_path, text, context=ProfileContext({}, stock, "tcp.c 6.1"))
+    assert [(t.setting, t.value, t.source) for t in found.targets] == [
+        ("recv_buffer_max", 6291456, "tcp.c 6.1"),
+        ("fast_open", "client", "tcp.c 6.1"),
+        ("send_buffer_max", 4194304, "tcp.c 6.1"),
+    ]
+    assert found.notes == ("no stock value is known for this release: sack",)
+
+
+def test_settings_that_the_host_has_no_key_for_get_no_target_and_no_note(tmp_path: Path) -> None:
+    text = f"settings:\n  recv_buffer_max:\n{row('exact', 'stock')}\n  sack:\n{row('exact', 'stock')}"
+    found = targets(tmp_path, text, supported=["window_scaling"])
+    assert found.targets == ()
+    assert found.notes == ()
+
+
+SYSTEMS = f"""
+let:
+  factor: 2
+  size: ceil(factor * bdp)
+settings:
+  sack:
+{row("exact", "true")}
+  recv_buffer_max:
+{row("at_least", "size")}
+os:
+  linux:
+    let:
+      factor: 2.5 if default(linux_before_6_6, false) else 2
+    settings:
+      net.ipv4.tcp_low_latency:
+        rule: exact
+        value: '1'
+        reason: native
+        source: ip-sysctl
+      net.ipv4.tcp_rmem:
+        rule: exact
+        value: 4096 87380 12582912
+        reason: native
+        source: ip-sysctl
+      net.core.busy_poll:
+        rule: at_least
+        formula: 10 * 5
+        reason: native
+        source: net.rst
+  windows:
+    settings:
+      sack: null
+      recv_buffer_max:
+{row("at_least", "max(bdp, 64KiB)").replace("    ", "        ")}"""
+
+
+def test_an_os_block_overrides_adds_native_keys_and_takes_away(tmp_path: Path) -> None:
+    old = targets(tmp_path, SYSTEMS, context=ProfileContext({"linux_before_6_6": True}))
+    assert [(t.setting, t.key, t.value) for t in old.targets] == [
+        ("sack", None, True),
+        ("recv_buffer_max", None, 2_500_000),
+        ("net.ipv4.tcp_low_latency", "net.ipv4.tcp_low_latency", "1"),
+        ("net.ipv4.tcp_rmem", "net.ipv4.tcp_rmem", "4096 87380 12582912"),
+        ("net.core.busy_poll", "net.core.busy_poll", 50),
+    ]
+    new = targets(tmp_path, SYSTEMS)
+    assert new.targets[1].value == 2_000_000
+    windows = targets(tmp_path, SYSTEMS, os="windows")
+    assert [(t.setting, t.value) for t in windows.targets] == [("recv_buffer_max", 1_000_000)]
+    elsewhere = targets(tmp_path, SYSTEMS, os="plan9")
+    assert [(t.setting, t.value) for t in elsewhere.targets] == [
+        ("sack", True),
+        ("recv_buffer_max", 2_000_000),
+    ]
+
+
+def test_the_first_alternative_whose_condition_holds_counts(tmp_path: Path) -> None:
+    text = """
+settings:
+  congestion_control:
+    - {rule: exact, value: ctcp, reason: old, source: s, when: "default(build, 99999) < 16299"}
+    - {rule: exact, value: cubic, reason: new, source: s, when: "default(build, 99999) < 22621"}
+    - {rule: one_of, value: [bbr2, cubic], reason: newest, source: s}
+"""
+    assert one(tmp_path, text, {"build": 9600}).value == "ctcp"
+    assert one(tmp_path, text, {"build": 20348}).value == "cubic"
+    assert one(tmp_path, text).value == ("bbr2", "cubic")
+
+
+def test_a_row_whose_condition_fails_is_no_target(tmp_path: Path) -> None:
+    text = f"settings:\n  sack:\n{row('exact', 'true', 'when: bdp < 0')}"
+    assert targets(tmp_path, text).targets == ()
+
+
+INPUTS = f"""
+inputs:
+  streams: {{type: count, default: 2, min: 1, max: 8, meaning: m}}
+  guard: {{type: choice, default: send, choices: [send, both], meaning: m}}
+  wan_rtt: {{type: time, min: 1ms, meaning: m}}
+  spare: {{type: size, default: 64KiB, meaning: m}}
+  slack: {{type: ratio, default: 10%, meaning: m}}
+  floor: {{type: rate, default: 1mbit, meaning: m}}
+settings:
+  recv_buffer_max:
+{row("at_least", "ceil(bdp / streams * (1 + slack)) + spare")}
+notes:
+  - text: at {{wan_rtt|time}} that is {{bdp / streams * 8 / wan_rtt|rate}}, {{slack|ratio}} of {{floor|rate}}
+  - text: both ends
+    when: guard == 'both'
+  - text: no wan_rtt
+    when: default(wan_rtt, 0) == 0
+"""
+
+
+def test_inputs_have_defaults_and_notes_speak_of_what_is_given(tmp_path: Path) -> None:
+    found = targets(tmp_path, INPUTS)
+    assert found.targets[0].value == 550_000 + 65_536
+    assert found.notes == ("no wan_rtt",)
+    given = {"streams": "4", "guard": "both", "wan_rtt": "40ms", "spare": "1K"}
+    found = targets(tmp_path, INPUTS, inputs=given)
+    assert found.targets[0].value == 275_000 + 1024
+    assert found.notes == ("at 40 ms that is 50 Mbit/s, 10% of 1 Mbit/s", "both ends")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "error", "says"),
+    [
+        ({"stream": "2"}, UsageError, "profile own has no input 'stream'; did you mean 'streams'?"),
+        ({"streams": "0"}, UnitError, "streams: '0' is below 1, the least"),
+        ({"streams": "9"}, UnitError, "streams: '9' is above 8, the most"),
+        ({"streams": "many"}, UnitError, "streams: 'many' is no count"),
+        ({"guard": "recv"}, UnitError, "guard: 'recv' is none of send, both"),
+        ({"wan_rtt": "40"}, UnitError, "wan_rtt: '40' has no unit"),
+        ({"wan_rtt": "100us"}, UnitError, "wan_rtt: '100us' is below 1 ms, the least"),
+        ({"slack": "0.1"}, UnitError, "slack: '0.1' could be a percentage"),
+    ],
+)
+def test_a_wrong_input_is_one_line(
+    tmp_path: Path, inputs: dict[str, str], error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error) as caught:
+        targets(tmp_path, INPUTS, inputs=inputs)
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_profile_that_needs_a_link_says_so(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        targets(tmp_path, f"settings:\n  recv_buffer_max:\n{row('at_least', '2 * bdp')}", link=None)
+    assert str(caught.value) == (
+        "profile own needs a rate and an RTT; add for instance --rate 100mbit --rtt 80ms"
+    )
+
+
+def test_a_profile_that_can_do_without_a_link_does(tmp_path: Path) -> None:
+    text = f"""
+settings:
+  recv_buffer_max:
+{row("at_most", "default(bdp, 64KiB)")}
+notes:
+  - text: only with a link, {{rtt_s|time}}
+  - text: always
+"""
+    assert targets(tmp_path, text).notes == ("only with a link, 80 ms", "always")
+    without = targets(tmp_path, text, link=None)
+    assert without.targets[0].value == 65_536
+    assert without.notes == ("always",)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "says"),
+    [
+        ("recv_buffer_max", "0 - bdp", "settings.recv_buffer_max.value: gives -1,000,000"),
+        ("recv_buffer_max", "bdp > 1", "gives True, and this setting is a number"),
+        ("recv_buffer_max", "\"'64K'\"", "gives '64K', and this setting is a number"),
+        ("recv_buffer_max", "bdp / (rtt_s - 0.08)", "divides by zero"),
+        ("window_scaling", "1", "gives 1, and this setting is true or false"),
+        ("recv_buffer_max", "1e18 * bdp", "overflows"),
+    ],
+)
+def test_a_formula_that_gives_the_wrong_kind_names_its_line(
+    tmp_path: Path, setting: str, value: str, says: str
+) -> None:
+    with pytest.raises(ProfileError) as caught:
+        one(
+            tmp_path,
+            f"settings:\n  {setting}:\n    rule: exact\n    value: {value}\n    reason: r\n    source: s\n",
+        )
+    assert says in str(caught.value)
+    assert f"own.yaml:7: settings.{setting}.value: " in str(caught.value)
+
+
+def test_let_names_are_computed_once_and_only_when_asked_for(tmp_path: Path) -> None:
+    text = f"""
+let:
+  never: 1 / 0
+  a: b * 2
+  b: bdp
+settings:
+  recv_buffer_max:
+{row("at_least", "a if bdp > 0 else never")}"""
+    assert one(tmp_path, text).value == 2_000_000
