@@ -1,0 +1,314 @@
+"""``Get-NetTCPSetting`` and ``Get-NetOffloadGlobalSetting`` as list, table or JSON.
+
+::
+
+    SettingName                   : Internet
+    MinRto(ms)                    : 300
+    CongestionProvider            : CTCP
+
+Property names and values are English on every system.  Numbers in JSON are the enums of
+MSFT_NetTCPSetting and MSFT_NetOffloadGlobalSetting (Microsoft's class documentation).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from hostcfg.model import Parsed
+from hostcfg.platforms.base import Parser
+from hostcfg.platforms.windows.domains import first_word
+from hostcfg.platforms.windows.powershell_errors import says_error
+from hostcfg.platforms.windows.text import is_rule, plain_text
+from hostcfg.platforms.windows.usage import HEAD_CHARS, is_usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from hostcfg.model import Json
+
+_LIST_ROW = re.compile(r"\s*(?P<name>[A-Z]\w{1,60}(?:\((?:ms|MSS)\))?)\s*:(?:\s+(?P<cell>.*))?")
+_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_TCP_NAMES = _words(
+    """SettingName MinRto MinRtoMs InitialCongestionWindow InitialCongestionWindowMss CongestionProvider
+    CwndRestart DelayedAckTimeout DelayedAckTimeoutMs DelayedAckFrequency MemoryPressureProtection
+    AutoTuningLevelLocal AutoTuningLevelGroupPolicy AutoTuningLevelEffective EcnCapability Timestamps
+    InitialRto InitialRtoMs ScalingHeuristics DynamicPortRangeStartPort DynamicPortRangeNumberOfPorts
+    AutomaticUseCustom NonSackRttResiliency ForceWS MaxSynRetransmissions AutoReusePortRangeStartPort
+    AutoReusePortRangeNumberOfPorts"""
+)
+_OFFLOAD_NAMES = _words(
+    """ReceiveSideScaling ReceiveSegmentCoalescing Chimney TaskOffload NetworkDirect
+    NetworkDirectAcrossIPSubnets PacketCoalescingFilter"""
+)
+_SWITCH = {0: "disabled", 1: "enabled"}
+_LEVEL = {0: "disabled", 1: "highlyrestricted", 2: "restricted", 3: "normal", 4: "experimental"}
+_ENUMS: dict[str, dict[int, Json]] = {
+    "cwnd_restart": {0: False, 1: True},
+    "auto_tuning_level_local": {**_LEVEL},
+    "auto_tuning_level_group_policy": {**_LEVEL},
+    "auto_tuning_level_effective": {0: "local", 1: "grouppolicy"},
+    "congestion_provider": {0: "default", 2: "ctcp", 3: "dctcp"},
+    "network_direct_across_ip_subnets": {0: "blocked", 1: "allowed"},
+    "chimney": {**_SWITCH, 2: "automatic"},
+    **{
+        name: {**_SWITCH}
+        for name in (
+            "memory_pressure_protection",
+            "ecn_capability",
+            "timestamps",
+            "scaling_heuristics",
+            "automatic_use_custom",
+            "non_sack_rtt_resiliency",
+            "force_ws",
+            "receive_side_scaling",
+            "receive_segment_coalescing",
+            "task_offload",
+            "network_direct",
+            "packet_coalescing_filter",
+        )
+    },
+}
+"""What a number means for each enum; a number that is not here stays unrecognized."""
+
+_NUMBERS = _words(
+    """min_rto_ms initial_congestion_window_mss delayed_ack_timeout_ms delayed_ack_frequency initial_rto_ms
+    dynamic_port_range_start_port dynamic_port_range_number_of_ports max_syn_retransmissions
+    auto_reuse_port_range_start_port auto_reuse_port_range_number_of_ports"""
+)
+
+
+def snake_case(name: str) -> str:
+    """A property's name as `hostcfg parse` prints it, the same for the list and the JSON form.
+
+    >>> snake_case("InitialCongestionWindow(MSS)"), snake_case("NetworkDirectAcrossIPSubnets")
+    ('initial_congestion_window_mss', 'network_direct_across_ip_subnets')
+    """
+    plain = name.replace("(", " ").replace(")", "").replace("MSS", "Mss")
+    return "_".join(_HUMPS.sub(" ", plain).lower().split())
+
+
+def parse_tcp_setting(raw: str) -> Parsed:
+    """``template.property`` for each template; null where the output holds an empty value."""
+    return _parse(raw, "get-nettcpsetting", "Get-NetTCPSetting", _TCP_NAMES)
+
+
+def parse_offload(raw: str) -> Parsed:
+    """The global offload switches."""
+    return _parse(raw, "get-netoffloadglobalsetting", "Get-NetOffloadGlobalSetting", _OFFLOAD_NAMES)
+
+
+def _parse(raw: str, kind: str, command: str, known: frozenset[str]) -> Parsed:
+    values: dict[str, Json] = {}
+    bad: list[str] = []
+    records, rest = _records(raw, known)
+    for record in records:
+        prefix = _prefix(record)
+        for name, (cell, line) in record.items():
+            key = snake_case(name)
+            if key == "setting_name":
+                continue
+            ok, value = _value(key, cell)
+            full = f"{prefix}{key}"
+            if not ok or values.get(full, value) != value:
+                bad.append(line)
+            else:
+                values[full] = value
+    return Parsed("windows", kind, command, values, (), (*bad, *rest))
+
+
+Record = dict[str, tuple["Json", str]]
+
+
+def _prefix(record: Mapping[str, tuple[Json, str]]) -> str:
+    name = record.get("SettingName", ("", ""))[0]
+    return f"{name.strip().lower()}." if isinstance(name, str) and name.strip() else ""
+
+
+def _records(raw: str, known: frozenset[str]) -> tuple[list[Record], list[str]]:
+    """Objects as property -> (cell, its line), and the lines that belong to none."""
+    if is_usage(raw):
+        return [], [line for line in raw.splitlines() if line.strip()]
+    document = _json(raw)
+    if document is not None:
+        return _json_records(document, known), []
+    text = plain_text(raw)
+    lines = text.lines
+    if any(is_rule(line) for line in lines):
+        found = _table_records(lines, known)
+        if found is not None:
+            return found
+    return _list_records(lines, known, ended=text.ended)
+
+
+def _json(raw: str) -> list[Mapping[str, Json]] | None:
+    body = raw.strip().lstrip("\ufeff")
+    if body[:1] not in ("[", "{"):
+        return None
+    try:
+        document = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    items = document if isinstance(document, list) else [document]
+    return items if items and all(isinstance(item, dict) for item in items) else None
+
+
+def _json_records(items: Sequence[Mapping[str, Json]], known: frozenset[str]) -> list[Record]:
+    return [
+        {name: (cell, json.dumps({name: cell})) for name, cell in item.items() if name in known}
+        for item in items
+    ]
+
+
+def _list_records(
+    lines: Sequence[str], known: frozenset[str], *, ended: bool
+) -> tuple[list[Record], list[str]]:
+    records: list[Record] = []
+    rest: list[str] = []
+    record: Record = {}
+    last = len(lines) - 1
+    for index, line in enumerate(lines):
+        found = _LIST_ROW.fullmatch(line)
+        name = found["name"].partition("(")[0] if found else ""
+        if found is None or name not in known:
+            rest += [line.strip()] if line.strip() else []
+            continue
+        if name == "SettingName" or (found["name"] in record):
+            record = {}
+        if not record:
+            records.append(record)
+        cell: Json = (found["cell"] or "").strip() or None
+        if index == last and not ended and isinstance(cell, str) and cell.isdigit():
+            rest.append(line.strip())  # the text ends within this line: digits may be missing
+            continue
+        record[found["name"]] = (cell, line.strip())
+    return _in_order(records, rest)
+
+
+def _in_order(records: list[Record], rest: list[str]) -> tuple[list[Record], list[str]]:
+    """Records that are whole: a property may only belong to the template named above it.
+
+    Every template has the same properties in the same order.  Lines out of order mean that the
+    text was shuffled or spliced, and then nobody knows which template a line belongs to.
+    """
+    if len(records) < 2:
+        return records, rest
+    longest = max((list(record) for record in records), key=len)
+    ordered = all(_is_subsequence(list(record), longest) for record in records)
+    kept = [record for record in records if ordered and "SettingName" in record]
+    lost = [line for record in records if record not in kept for _, line in record.values()]
+    return kept, [*lost, *rest]
+
+
+def _is_subsequence(names: Sequence[str], of: Sequence[str]) -> bool:
+    rest = iter(of)
+    return all(name in rest for name in names)
+
+
+def _table_records(lines: Sequence[str], known: frozenset[str]) -> tuple[list[Record], list[str]] | None:
+    """Rows of Format-Table; columns that are empty on a row can only be the last ones."""
+    rule = next(i for i, line in enumerate(lines) if is_rule(line))
+    heading = next((lines[i].split() for i in range(rule - 1, -1, -1) if lines[i].strip()), [])
+    plain = [name.partition("(")[0] for name in heading]
+    if not plain or not set(plain) & known:
+        return None
+    records: list[Record] = []
+    rest = [line.strip() for line in lines[:rule] if line.strip() and line.split() != heading]
+    for line in lines[rule + 1 :]:
+        cells = line.split()
+        if not cells or is_rule(line):
+            continue
+        if len(cells) > len(heading) or (1 < len(cells) < len(heading)):
+            rest.append(line.strip())
+            continue
+        padded: list[Json] = [*cells, *[None] * (len(heading) - len(cells))]
+        pairs = zip(heading, plain, padded, strict=True)
+        records.append({name: (cell, line.strip()) for name, bare, cell in pairs if bare in known})
+    return records, rest
+
+
+def _value(key: str, cell: Json) -> tuple[bool, Json]:
+    """Whether ``cell`` is a value that ``key`` can have, and that value."""
+    if cell is None or cell == "":
+        return True, None
+    if isinstance(cell, bool):
+        return True, cell
+    if isinstance(cell, str):
+        word = first_word(cell)
+        if word is None:
+            return False, None
+        cell = int(word) if word.isascii() and word.isdigit() and len(word) < 12 else word
+    if isinstance(cell, int):
+        if key in _NUMBERS:
+            return cell >= 0, cell
+        meaning = _ENUMS.get(key, {})
+        return cell in meaning, meaning.get(cell)
+    if not isinstance(cell, str) or key in _NUMBERS or not cell.isalnum():
+        return False, None
+    return _word(key, cell.lower())
+
+
+_PROVIDERS = frozenset({"default", "none", "newreno", "ctcp", "dctcp", "ledbat", "cubic", "bbr2"})
+
+
+def _word(key: str, word: str) -> tuple[bool, Json]:
+    if key == "cwnd_restart":
+        return word in {"true", "false"}, word == "true"
+    allowed = {str(v) for v in _ENUMS.get(key, {}).values()} | {"default"}
+    if key == "congestion_provider":
+        allowed |= _PROVIDERS
+    if key == "timestamps":
+        allowed.add("allowed")
+    if key == "auto_tuning_level_group_policy":
+        allowed.add("notconfigured")
+    return word in allowed, word
+
+
+# -- recognition ------------------------------------------------------------------------------------
+
+
+def _names_in(raw: str) -> Iterator[str]:
+    head = raw[:HEAD_CHARS]
+    for line in plain_text(head).lines[:2000]:
+        found = _LIST_ROW.fullmatch(line)
+        if found is not None:
+            yield found["name"].partition("(")[0]
+    if head.lstrip("\ufeff \r\n")[:1] in ("[", "{"):
+        yield from re.findall(r'"([A-Z]\w{1,60})"\s*:', head)
+    yield from head.split(None, 40)[:40]  # the heading of a table
+
+
+def _recognize_tcp_setting(raw: str) -> int:
+    return _recognize(raw, _TCP_NAMES, "SettingName")
+
+
+def _recognize_offload(raw: str) -> int:
+    return _recognize(raw, _OFFLOAD_NAMES, "NetworkDirectAcrossIPSubnets")
+
+
+def _recognize(raw: str, known: frozenset[str], telling: str) -> int:
+    if is_usage(raw) or says_error(raw):
+        return 0
+    names = {name.partition("(")[0] for name in _names_in(raw)} & known
+    if telling in names and len(names) > 1:
+        return 96
+    return min(90, 30 + 20 * len(names)) if len(names) > 1 else 0
+
+
+PARSERS = (
+    Parser("get-nettcpsetting", "windows", "Get-NetTCPSetting", _recognize_tcp_setting, parse_tcp_setting),
+    Parser(
+        "get-netoffloadglobalsetting",
+        "windows",
+        "Get-NetOffloadGlobalSetting",
+        _recognize_offload,
+        parse_offload,
+    ),
+)
