@@ -6,10 +6,10 @@ What the command line builds on (``hostcfg.changes`` has the values, ``hostcfg.j
     draft = journal.draft("apply", profile={...})   # an id; stored with the first host that has a step
 
     plan_host(host, connect=..., read=..., planner=...) -> Plan            # plan, apply --dry-run
-    apply_host(host, change=draft, journal=journal, connect=..., read=..., planner=...,
+    apply_host(host, draft=draft, journal=journal, connect=..., read=..., planner=...,
                options=ChangeOptions(revert_in_s=60, hold=False, persist=False, force=False),
                on_event=lambda name: None) -> HostChange
-    confirm_change(change_id, journal=journal, connect=...) -> Sequence[HostChange]
+    confirm_change(change_id, journal=journal, connect=..., hosts=None) -> Sequence[HostChange]
 
     connect: Callable[[str], Transport]          # a fresh, unopened transport for a host's name
     read:    Callable[[Transport, str], Facts]   # reader.probe over an open transport
@@ -31,4 +31,157 @@ What the command line builds on (``hostcfg.changes`` has the values, ``hostcfg.j
 ``HostChange.error``; only JournalError (nothing can be recorded, so nothing may be written) and
 faults of ours are raised.  A plan without steps gives status ``applied`` with no steps, and nothing
 is stored or written.  Exit code 2 if any ``HostChange.trouble``.
+
+Round trips: an apply is two connections and four commands, and three of the commands wait for each
+other; the fourth proves that the host still lets people in.
 """
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hostcfg.changes import Fault, HostChange
+from hostcfg.errors import ChangeRefused, HostcfgError, JournalError
+from hostcfg.hostrun import ChangeOptions, Connect, HostRun, OnEvent, nothing
+from hostcfg.journal import Draft
+from hostcfg.model import Plan, Step
+from hostcfg.platforms.changer import get_changer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from hostcfg.changes import Change, FileState, StepResult
+    from hostcfg.journal import Journal
+    from hostcfg.model import Facts
+    from hostcfg.platforms.changer import Changer
+    from hostcfg.transports.base import Transport
+
+    Read = Callable[[Transport, str], Facts]
+    Planner = Callable[[Facts], Plan]
+
+__all__ = ["ChangeOptions", "Connect", "apply_host", "confirm_change", "plan_host"]
+
+
+def plan_host(host: str, *, connect: Connect, read: Read, planner: Planner) -> Plan:
+    """What ``apply_host`` would do to a host, by the same path up to its first write; HostcfgError."""
+    with connect(host) as transport:
+        return planner(read(transport, host))
+
+
+def apply_host(
+    host: str,
+    *,
+    draft: Draft,
+    journal: Journal,
+    connect: Connect,
+    read: Read,
+    planner: Planner,
+    options: ChangeOptions,
+    on_event: OnEvent = nothing,
+) -> HostChange:
+    """What became of ``host``; JournalError if nothing could be recorded (then nothing was written).
+
+    ``on_event`` hears the name of each step as it is over.
+    """
+    try:
+        with connect(host) as first:
+            on_event("connected")
+            plan = planner(read(first, host))
+            on_event("planned")
+            if not plan.steps:
+                return HostChange(host, plan.os, "applied", notes=tuple(plan.notes))
+            changer = get_changer(plan.os)
+            run = HostRun(
+                host=host,
+                plan=plan,
+                draft=draft,
+                journal=journal,
+                connect=connect,
+                changer=changer,
+                options=options,
+                on_event=on_event,
+                files=lambda report: new_files(changer, plan.steps, report.files),
+                paths=tuple(dict.fromkeys(_paths(changer, plan.steps))),
+            )
+            return run.over(first)
+    except JournalError:
+        raise
+    except HostcfgError as error:
+        return HostChange(host, "", "failed", error=Fault.of(error))
+
+
+def _assignments(changer: Changer, steps: Sequence[Step | StepResult]) -> dict[str, dict[str, str]]:
+    """Path -> key -> raw of everything that the steps persist."""
+    found: dict[str, dict[str, str]] = {}
+    for step in steps:
+        if step.persist is not None:
+            for path, values in changer.persisted({step.key: step.to_raw}).items():
+                found.setdefault(path, {}).update(values)
+    return found
+
+
+def _paths(changer: Changer, steps: Sequence[Step | StepResult]) -> Sequence[str]:
+    return tuple(_assignments(changer, steps))
+
+
+def new_files(
+    changer: Changer, steps: Sequence[Step | StepResult], files: Sequence[FileState]
+) -> Sequence[FileState]:
+    """The files that persist ``steps``, from what they are now; those that stay as they are are left out."""
+    wanted = _assignments(changer, steps)
+    found = []
+    for now in files:
+        contents = changer.file_contents(now.path, now.contents, wanted.get(now.path, {}))
+        if contents != now.contents:
+            found.append(replace(now, contents=contents))
+    return found
+
+
+def confirm_change(
+    change_id: str,
+    *,
+    journal: Journal,
+    connect: Connect,
+    hosts: Collection[str] | None = None,
+    on_event: OnEvent = nothing,
+) -> Sequence[HostChange]:
+    """Ends the waiting time of the held hosts of a change, each over a new connection.
+
+    ChangeRefused if the change has no host (of ``hosts``, None: any) that waits.
+    """
+    change = journal.change(change_id)
+    waiting = [h for h in change.hosts if h.status == "pending" and (hosts is None or h.host in hosts)]
+    if not waiting:
+        states = ", ".join(f"{h.host} {h.status}" for h in change.hosts)
+        raise ChangeRefused(f"nothing of change {change_id} waits for a confirmation ({states})")
+    return [_confirm_host(change, host, journal, connect, on_event) for host in waiting]
+
+
+def _confirm_host(
+    change: Change, host: HostChange, journal: Journal, connect: Connect, on_event: OnEvent
+) -> HostChange:
+    draft = Draft(
+        change.id, change.kind, change.started, change.by, change.from_host, change.of, change.profile
+    )
+    run = HostRun(
+        host=host.host,
+        plan=Plan(host.host, host.os, [_planned(step) for step in host.steps], host.notes),
+        draft=draft,
+        journal=journal,
+        connect=connect,
+        changer=get_changer(host.os),
+        options=ChangeOptions(revert_in_s=host.revert_in_s, force=_was_forced(host)),
+        on_event=on_event,
+        paths=tuple(file.before.path for file in host.files),
+    )
+    return run.resume(host)
+
+
+def _planned(step: StepResult) -> Step:
+    return Step(step.key, step.from_raw, step.to_raw, step.command, step.inverse, step.settings, step.persist)
+
+
+def _was_forced(host: HostChange) -> bool:
+    """Whether a value that came out other than wanted was accepted: then it is no surprise now."""
+    return any(step.outcome not in ("set", "unchanged") for step in host.steps)

@@ -39,6 +39,7 @@ class StepResult:
     ``outcome`` None: it was not tried (an earlier one failed, or nothing was written at all).
     ``read_back`` is the host's own text after the write, None where there is none.
     ``error`` is what the host said, one line, empty where it said nothing.
+    ``detail`` is what restoring needs beyond ``from_raw`` (a queueing discipline's options).
     """
 
     key: str
@@ -48,6 +49,7 @@ class StepResult:
     inverse: str | None = None
     persist: str | None = None
     settings: Sequence[str] = ()
+    detail: str | None = None
     read_back: str | None = None
     outcome: Outcome | None = None
     error: str = ""

@@ -33,6 +33,7 @@ class Parser:
     person would have typed.  ``recognize`` returns 0 (not mine) to 100 (can be nothing else);
     the highest wins.  ``parse`` never raises on bad text: what it can't read goes to
     ``unrecognized``, line by line, and never becomes a wrong value.
+    ``transcript``: the parser wants the commands that were typed too, as lines ``$ command``.
     """
 
     kind: str
@@ -40,6 +41,7 @@ class Parser:
     command: str
     recognize: Callable[[str], int]
     parse: Callable[[str], Parsed]
+    transcript: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,22 @@ class Platform(ABC):
     @abstractmethod
     def write_order(self, key: str) -> int:
         """Rank of ``key`` when several are raised: what caps others comes first (lower rank)."""
+
+    def lockout_risk(self, values: Mapping[str, str]) -> str | None:
+        """Why nobody could connect any more with these native values in force; None: no such reason known.
+
+        ``values`` are the host's native keys as they would be after a write, each in its raw text.
+        """
+        del values
+        return None
+
+    def plan_hazards(self, facts: Facts, native_after: Mapping[str, str]) -> Sequence[str]:
+        """Why a host with ``native_after`` (key -> raw, changed and unchanged) could lock people out.
+
+        One sentence each, key and numbers included; a plan with hazards is refused unless forced.
+        """
+        del facts, native_after
+        return ()
 
     @abstractmethod
     def render(self, values: Mapping[str, str], style: RenderStyle, header: Sequence[str]) -> str:

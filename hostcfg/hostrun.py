@@ -1,0 +1,355 @@
+"""One planned change on one host, from the journal to the confirmation: what apply and rollback share.
+
+Each arrow is one command; nothing is written before the journal has it on its disk::
+
+    journal -> begin -> journal -> write -> journal -> (new connection) confirm -> journal
+
+Whatever fails, the host is asked what has become of it, over any connection that can be had, and
+put back; a host that can't be asked restores itself when its timer runs out.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from hostcfg.changes import Fault, HostChange, StepResult
+from hostcfg.errors import ChangeRefused, HostError
+from hostcfg.platforms.changer import Job, JobStep, StepReport
+from hostcfg.platforms.framing import new_nonce
+from hostcfg.transports.base import Transport
+
+if TYPE_CHECKING:
+    from hostcfg.changes import FileState, HostStatus
+    from hostcfg.errors import HostcfgError
+    from hostcfg.journal import Draft, Journal
+    from hostcfg.model import Plan
+    from hostcfg.platforms.changer import (
+        BeginReport,
+        Changer,
+        ConfirmReport,
+        Refusal,
+        StatusReport,
+        WriteReport,
+    )
+    from hostcfg.transports.base import Command, CommandResult
+
+Connect = Callable[[str], Transport]
+OnEvent = Callable[[str], None]
+Files = Callable[["BeginReport"], "Sequence[FileState]"]
+
+GRACE_S = 20.0
+"""How long after its deadline a host is still asked whether its timer has restored it."""
+
+
+def nothing(_: str) -> None:
+    """Hears an event and does nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeOptions:
+    """How a change is protected.
+
+    ``revert_in_s`` 0 arms no timer.  ``hold`` leaves the confirmation to ``confirm_change``.
+    ``force`` writes over values that changed since they were read, keeps a value that comes out
+    other than wanted, and goes to a machine that is not the one of the journal.
+    """
+
+    revert_in_s: int = 60
+    hold: bool = False
+    force: bool = False
+
+
+@dataclass(slots=True)
+class HostRun:
+    """The run of one plan on one host.
+
+    ``files`` gives the files to write from what begin found; ``details`` what restores a key beyond
+    its raw value; ``done`` is the status of success, ``back`` that of a change that was taken back
+    again (a rollback that was is ``failed``: the host is not where it was wanted).
+    """
+
+    host: str
+    plan: Plan
+    draft: Draft
+    journal: Journal
+    connect: Connect
+    changer: Changer
+    options: ChangeOptions
+    on_event: OnEvent
+    files: Files = lambda _: ()
+    paths: Sequence[str] = ()
+    unload: Sequence[str] = ()
+    identity: Mapping[str, str] = field(default_factory=dict)
+    details: Mapping[str, str] = field(default_factory=dict)
+    done: HostStatus = "applied"
+    back: HostStatus = "reverted"
+    undone: tuple[str, HostStatus] | None = None
+    _results: dict[str, StepReport] = field(default_factory=dict)
+    _notes: list[str] = field(default_factory=list)
+    _new_files: Sequence[FileState] = ()
+    _left_s: int | None = None
+    _first: Transport | None = None
+    _began_writing: bool = False
+
+    def over(self, first: Transport) -> HostChange:
+        """The whole change, with ``first`` as its first connection."""
+        self._first = first
+        job = self._job()
+        self._notes = list(self.plan.notes)
+        self.journal.planned(self.draft, self.plan, revert_in_s=self.options.revert_in_s, modules=job.modules)
+        self.on_event("journalled")
+        try:
+            self._begin(first, job)
+        except _Refused as refused:
+            return self._end("failed", refused.fault)
+        except HostError as error:
+            return self._settle(error)
+        try:
+            written = self._write(first, job)
+        except (_Refused, HostError) as error:
+            return self._settle(error)
+        if written.stopped is not None:
+            return self._end_stopped(written)
+        if self.options.hold:
+            return self._end("pending")
+        return self._confirm(job)
+
+    def resume(self, held: HostChange) -> HostChange:
+        """The confirmation of a change that was held."""
+        self._notes = list(held.notes)
+        self._new_files = [file.after for file in held.files if file.after is not None]
+        self._left_s = held.left_s
+        self._results = {s.key: StepReport(s.key, s.outcome, s.read_back, s.error) for s in held.steps}
+        self._began_writing = True
+        return self._confirm(self._job())
+
+    def _job(self) -> Job:
+        modules: dict[str, None] = {}
+        for step in self.plan.steps:
+            modules |= dict.fromkeys(self.changer.modules_for(step.key, step.to_raw))
+        return Job(
+            change_id=self.draft.id,
+            by=self.draft.by,
+            from_host=self.draft.from_host,
+            started=self.draft.started,
+            revert_in_s=self.options.revert_in_s,
+            steps=tuple(
+                JobStep(number, step.key, step.from_raw, self.details.get(step.key, step.to_raw))
+                for number, step in enumerate(self.plan.steps, 1)
+            ),
+            paths=tuple(self.paths),
+            modules=tuple(modules),
+            unload=tuple(self.unload),
+            identity=self.identity,
+            force=self.options.force,
+        )
+
+    def _begin(self, first: Transport, job: Job) -> None:
+        nonce = new_nonce()
+        report = self.changer.read_begin(job, nonce, self._run(first, self.changer.begin(job, nonce)))
+        self.on_event("begun")
+        _raise_for(report.refusal, self.host)
+        self._left_s = report.left_s
+        self._new_files = self.files(report)
+        keys = [step.key for step in self.plan.steps if step.from_raw != step.to_raw]
+        general = self.changer.unreached(keys, None)
+        self._notes = [note for note in self._notes if note not in general]
+        self._notes += self.changer.unreached(keys, report.listening_ports)
+        if report.timer is None:
+            self._notes.append(
+                "no revert timer runs on the host (--revert-in 0): nothing restores it by itself"
+            )
+        self.journal.begun(
+            self.draft.id,
+            self.host,
+            identity=report.identity,
+            details=report.details,
+            files=report.files,
+            new_files=self._new_files,
+            left_s=report.left_s,
+        )
+        self.on_event("begin journalled")
+
+    def _write(self, first: Transport, job: Job) -> WriteReport:
+        nonce = new_nonce()
+        self._began_writing = True
+        report = self.changer.read_write(job, nonce, self._run(first, self.changer.write(job, nonce)))
+        self.on_event("written")
+        _raise_for(report.refusal, self.host)
+        self._results = {step.key: step for step in report.steps}
+        self._left_s = report.left_s
+        self.journal.wrote(self.draft.id, self.host, report.steps, modules=report.modules)
+        self.on_event("write journalled")
+        return report
+
+    def _end_stopped(self, report: WriteReport) -> HostChange:
+        """The host stopped by itself, and has put back what it wrote, or says what it could not."""
+        fault = Fault("command", f"{self.host}: {self._why_stopped(report)}")
+        if report.state == "restored":
+            return self._end(self.back, fault)
+        left = ", ".join(report.unrestored) or f"its state is {report.state}"
+        return self._end("failed", Fault(fault.kind, f"{fault.message}; not put back: {left}"))
+
+    def _why_stopped(self, report: WriteReport) -> str:
+        for step in report.steps:
+            if step.outcome not in (None, "set", "unchanged"):
+                shown = self.changer.shown(step.key, step.read_back)
+                got = f", the host has {' '.join(shown.split())!r}" if shown is not None else ""
+                said = f" ({step.error})" if step.error else ""
+                return f"{step.key}: {step.outcome}{said}{got}; everything written before it was put back"
+        return {
+            "space": "no room for its own notes on the host; nothing more was written",
+            "taken": "the time ran out before everything was written",
+        }.get(report.stopped or "", f"it stopped ({report.stopped})")
+
+    def _confirm(self, job: Job) -> HostChange:
+        """Over a new connection: that it can be made is what makes the change good."""
+        try:
+            with self.connect(self.host) as second:
+                self.on_event("reconnected")
+                report = self._run_confirm(second, job)
+        except HostError as error:
+            return self._settle(error)
+        if report.state == "confirmed":
+            return self._end(self.done)
+        for key, value in report.overridden.items():
+            self._results[key] = replace(
+                self._results[key],
+                outcome="overridden",
+                read_back=value,
+                error="changed again by something else",
+            )
+        if report.overridden:
+            self.journal.wrote(self.draft.id, self.host, list(self._results.values()))
+        why = report.refusal.message if report.refusal else f"the host says {report.state}"
+        fault = Fault("refused", f"{self.host}: not confirmed: {why}")
+        if report.state == "restored":
+            return self._end(self.back, fault)
+        if report.state == "failed":
+            return self._end(
+                "failed", Fault(fault.kind, f"{fault.message}; not put back: {', '.join(report.unrestored)}")
+            )
+        return self._settle(ChangeRefused(fault.message))
+
+    def _run_confirm(self, second: Transport, job: Job) -> ConfirmReport:
+        nonce = new_nonce()
+        command = self.changer.confirm(job, nonce, self._new_files)
+        result = self._run(second, command)
+        self.on_event("confirmed")
+        return self.changer.read_confirm(job, nonce, result)
+
+    def _run(self, transport: Transport, command: Command) -> CommandResult:
+        result = transport.run(command)
+        if result.status is None:
+            raise HostError("command", "the connection ended before the command did", host=self.host)
+        return result
+
+    # when something went wrong
+
+    def _settle(self, error: HostcfgError | _Refused) -> HostChange:
+        """Asks the host what has become of it and has it restored; the end that this makes."""
+        fault = error.fault if isinstance(error, _Refused) else Fault.of(error)
+        report = self._ask_first() or self._ask_until_reverted()
+        if report is None:
+            waits = "its timer restores it" if self._left_s is not None else "no timer runs there"
+            message = (
+                f"{fault.message}; the host can't be asked now ({waits}): hostcfg rollback --unfinished later"
+            )
+            return self._end("unknown", Fault(fault.kind, message))
+        return self._end_as(report, fault)
+
+    def _end_as(self, report: StatusReport, fault: Fault) -> HostChange:
+        """The end of a change that went wrong, by what the host says it is."""
+        if report.state == "confirmed":
+            return self._end(self.done)
+        if report.state == "restored":
+            return self._end(self.back, fault)
+        if report.state == "gone" and not self._began_writing:
+            return self._end("failed", fault)
+        if report.state == "failed":
+            left = ", ".join(self._name(word) for word in report.unrestored)
+            return self._end("failed", Fault(fault.kind, f"{fault.message}; not put back: {left}"))
+        why = f"the host says {report.state}" if report.root else "root is needed to put it back"
+        return self._end("unknown", Fault(fault.kind, f"{fault.message}; {why}"))
+
+    def _name(self, word: str) -> str:
+        """A step's number, or f. and a file's, as restore.sh leaves them."""
+        if word.startswith("f."):
+            return self.paths[int(word[2:]) - 1]
+        return self.plan.steps[int(word) - 1].key
+
+    def _ask_first(self) -> StatusReport | None:
+        """Over the first connection, which may live where a new one is refused."""
+        if self._first is None:
+            return None
+        try:
+            return self.ask(self._first, restore=True)
+        except HostError:
+            return None
+
+    def _ask_until_reverted(self) -> StatusReport | None:
+        """Over new connections, until the timer must have restored the host; at least once."""
+        end = time.monotonic() + (0 if self._left_s is None else self._left_s + GRACE_S)
+        while True:
+            try:
+                with self.connect(self.host) as transport:
+                    return self.ask(transport, restore=True)
+            except HostError:
+                left_s = end - time.monotonic()
+                if left_s <= 0:
+                    return None
+                time.sleep(min(3.0, left_s))
+
+    def ask(self, transport: Transport, *, restore: bool) -> StatusReport:
+        """What the host says of this change; HostError if it can't be asked."""
+        nonce = new_nonce()
+        command = self.changer.status(self.draft.id, nonce, restore=restore)
+        return self.changer.read_status(nonce, self._run(transport, command))
+
+    def _end(self, status: HostStatus, fault: Fault | None = None) -> HostChange:
+        undone = self.undone if status == self.done else None
+        self.journal.ended(self.draft.id, self.host, status, error=fault, notes=self._notes, undone=undone)
+        self.on_event("ended")
+        return HostChange(
+            host=self.host,
+            os=self.plan.os,
+            status=status,
+            steps=tuple(self._result(step.key) for step in self.plan.steps),
+            error=fault,
+            notes=tuple(self._notes),
+            revert_in_s=self.options.revert_in_s,
+            left_s=self._left_s if status == "pending" else None,
+        )
+
+    def _result(self, key: str) -> StepResult:
+        step = next(s for s in self.plan.steps if s.key == key)
+        report = self._results.get(key)
+        return StepResult(
+            key=key,
+            from_raw=step.from_raw,
+            to_raw=step.to_raw,
+            command=step.command,
+            inverse=step.inverse,
+            persist=step.persist,
+            settings=tuple(step.settings),
+            read_back=self.changer.shown(key, report.read_back) if report else None,
+            outcome=report.outcome if report else None,
+            error=report.error if report else "",
+        )
+
+
+class _Refused(Exception):
+    """The host refused; nothing is left of this exec."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+def _raise_for(refusal: Refusal | None, host: str) -> None:
+    if refusal is not None:
+        kind = "no_permission" if refusal.code == "no_permission" else "refused"
+        raise _Refused(Fault(kind, f"{host}: {refusal.message}"))

@@ -1,0 +1,214 @@
+"""Rows to values and back: the only place that knows the tables."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from hostcfg.changes import Change, Fault, FileChange, FileState, HostChange, StepResult
+from hostcfg.errors import JournalError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from sqlite3 import Connection, Row
+
+    from hostcfg.journal.store import Draft
+    from hostcfg.model import Plan
+    from hostcfg.platforms.changer import StepReport
+
+_HOST_COLUMNS = frozenset(
+    {"status", "error_kind", "error", "notes", "identity", "modules", "deadline", "undone_by"}
+)
+
+
+def insert_change(db: Connection, draft: Draft) -> None:
+    """Stores the change unless one of its hosts did so already."""
+    row = (draft.kind, draft.of, draft.started, draft.by, draft.from_host, json.dumps(dict(draft.profile)))
+    known = db.execute("SELECT started, by, from_host FROM changes WHERE id = ?", (draft.id,)).fetchone()
+    if known is None:
+        db.execute("INSERT INTO changes VALUES (?, ?, ?, ?, NULL, ?, ?, ?)", (draft.id, *row))
+    elif tuple(known) != (draft.started, draft.by, draft.from_host):
+        raise JournalError(f"the id {draft.id} is taken by another change: try again")
+
+
+def insert_host(db: Connection, change_id: str, plan: Plan, revert_in_s: int, modules: list[str]) -> None:
+    """One host, planned, with its steps."""
+    if db.execute("SELECT 1 FROM hosts WHERE change = ? AND host = ?", (change_id, plan.host)).fetchone():
+        raise JournalError(f"change {change_id} has the host {plan.host} already")
+    db.execute(
+        "INSERT INTO hosts (change, host, position, os, status, notes, modules, revert_in_s)"
+        " VALUES (?, ?, (SELECT count(*) FROM hosts WHERE change = ?), ?, 'planned', ?, ?, ?)",
+        (
+            change_id,
+            plan.host,
+            change_id,
+            plan.os,
+            json.dumps(list(plan.notes)),
+            json.dumps(modules),
+            revert_in_s,
+        ),
+    )
+    db.executemany(
+        "INSERT INTO steps (change, host, number, key, from_raw, to_raw, command, inverse, persist, settings)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                change_id,
+                plan.host,
+                number,
+                step.key,
+                step.from_raw,
+                step.to_raw,
+                step.command,
+                step.inverse,
+                step.persist,
+                json.dumps(list(step.settings)),
+            )
+            for number, step in enumerate(plan.steps, 1)
+        ],
+    )
+
+
+def update_host(db: Connection, change_id: str, host: str, **values: str | None) -> None:
+    """Sets columns of one host."""
+    unknown = set(values) - _HOST_COLUMNS
+    if unknown:
+        raise ValueError(f"no such columns: {unknown}")
+    sets = ", ".join(f"{name} = ?" for name in values)
+    query = f"UPDATE hosts SET {sets} WHERE change = ? AND host = ?"  # noqa: S608  # names from the set above
+    db.execute(query, (*values.values(), change_id, host))
+
+
+def set_details(db: Connection, change_id: str, host: str, details: Mapping[str, str]) -> None:
+    """What restoring needs beyond the raw value (a queueing discipline's options)."""
+    db.executemany(
+        "UPDATE steps SET detail = ? WHERE change = ? AND host = ? AND key = ?",
+        [(detail, change_id, host, key) for key, detail in details.items()],
+    )
+
+
+def insert_files(db: Connection, change_id: str, host: str, files: Sequence[FileState]) -> None:
+    """Files as they were before."""
+    db.executemany(
+        "INSERT INTO files (change, host, path, number, before, before_mode, before_uid, before_gid)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (change_id, host, f.path, number, f.contents, f.mode, f.uid, f.gid)
+            for number, f in enumerate(files, 1)
+        ],
+    )
+
+
+def set_files_after(db: Connection, change_id: str, host: str, files: Sequence[FileState]) -> None:
+    """Files as they will be."""
+    db.executemany(
+        "UPDATE files SET written = 1, after = ?, after_mode = ?, after_uid = ?, after_gid = ?"
+        " WHERE change = ? AND host = ? AND path = ?",
+        [(f.contents, f.mode, f.uid, f.gid, change_id, host, f.path) for f in files],
+    )
+
+
+def set_results(db: Connection, change_id: str, host: str, steps: Sequence[StepReport]) -> None:
+    """What became of each step."""
+    db.executemany(
+        "UPDATE steps SET read_back = ?, outcome = ?, error = ? WHERE change = ? AND host = ? AND key = ?",
+        [(s.read_back, s.outcome, s.error, change_id, host, s.key) for s in steps],
+    )
+
+
+def set_undone(db: Connection, change_id: str, host: str, status: str, by: str) -> None:
+    """The host of an earlier change after ``by`` took it back, or gave it back to it."""
+    undone_by = by if status == "reverted" else None
+    db.execute(
+        "UPDATE hosts SET status = ?, undone_by = ? WHERE change = ? AND host = ?",
+        (status, undone_by, change_id, host),
+    )
+
+
+def close_change(db: Connection, change_id: str, now: str, unfinished: Sequence[str]) -> None:
+    """Sets the end of a change once all its hosts are final, and takes it away if one no longer is."""
+    marks = ", ".join("?" * len(unfinished))
+    query = f"SELECT count(*) FROM hosts WHERE change = ? AND status IN ({marks})"  # noqa: S608  # marks only
+    open_hosts: int = db.execute(query, (change_id, *unfinished)).fetchone()[0]
+    if open_hosts:
+        db.execute("UPDATE changes SET ended = NULL WHERE id = ?", (change_id,))
+    else:
+        db.execute("UPDATE changes SET ended = coalesce(ended, ?) WHERE id = ?", (now, change_id))
+
+
+def read_changes(db: Connection, *, change_id: str | None = None, limit: int | None = None) -> list[Change]:
+    """Changes with all that belongs to them, newest first."""
+    if change_id is not None:
+        found = db.execute("SELECT * FROM changes WHERE id = ?", (change_id,)).fetchall()
+    else:
+        found = db.execute(
+            "SELECT * FROM changes ORDER BY started DESC, id DESC LIMIT ?", (-1 if limit is None else limit,)
+        ).fetchall()
+    return [_change(db, row) for row in found]
+
+
+def _change(db: Connection, row: Row) -> Change:
+    hosts = db.execute("SELECT * FROM hosts WHERE change = ? ORDER BY position", (row["id"],)).fetchall()
+    return Change(
+        id=row["id"],
+        kind=row["kind"],
+        started=row["started"],
+        ended=row["ended"],
+        by=row["by"],
+        from_host=row["from_host"],
+        of=row["of"],
+        profile=json.loads(row["profile"]),
+        hosts=tuple(_host(db, host) for host in hosts),
+    )
+
+
+def _host(db: Connection, row: Row) -> HostChange:
+    of = (row["change"], row["host"])
+    steps = db.execute("SELECT * FROM steps WHERE change = ? AND host = ? ORDER BY number", of).fetchall()
+    files = db.execute("SELECT * FROM files WHERE change = ? AND host = ? ORDER BY number", of).fetchall()
+    return HostChange(
+        host=row["host"],
+        os=row["os"],
+        status=row["status"],
+        steps=tuple(_step(step) for step in steps),
+        error=Fault(row["error_kind"], row["error"]) if row["error_kind"] is not None else None,
+        notes=tuple(json.loads(row["notes"])),
+        files=tuple(_file(file) for file in files),
+        modules=tuple(json.loads(row["modules"])),
+        identity=json.loads(row["identity"]),
+        revert_in_s=row["revert_in_s"],
+        left_s=_left(row) if row["status"] == "pending" else None,
+        undone_by=row["undone_by"],
+    )
+
+
+def _left(row: Row) -> int | None:
+    if row["deadline"] is None:
+        return None
+    left_s = (datetime.fromisoformat(row["deadline"]) - datetime.now(UTC)).total_seconds()
+    return max(0, round(left_s))
+
+
+def _step(row: Row) -> StepResult:
+    return StepResult(
+        key=row["key"],
+        from_raw=row["from_raw"],
+        to_raw=row["to_raw"],
+        command=row["command"],
+        inverse=row["inverse"],
+        persist=row["persist"],
+        settings=tuple(json.loads(row["settings"])),
+        detail=row["detail"],
+        read_back=row["read_back"],
+        outcome=row["outcome"],
+        error=row["error"],
+    )
+
+
+def _file(row: Row) -> FileChange:
+    before = FileState(row["path"], row["before"], row["before_mode"], row["before_uid"], row["before_gid"])
+    if not row["written"]:
+        return FileChange(before)
+    after = FileState(row["path"], row["after"], row["after_mode"], row["after_uid"], row["after_gid"])
+    return FileChange(before, after)

@@ -1,0 +1,206 @@
+"""Changes in and out of the database, one committed transaction for each thing that happens."""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import secrets
+import socket
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Self
+
+from hostcfg.changes import UNFINISHED
+from hostcfg.errors import ChangeRefused
+from hostcfg.journal import rows
+from hostcfg.journal.database import Database, state_directory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+    from sqlite3 import Connection
+
+    from hostcfg.changes import Change, ChangeKind, Fault, FileState, HostChange, HostStatus
+    from hostcfg.model import Json, Plan
+    from hostcfg.platforms.changer import StepReport
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A change that has an id and no host yet; it is stored with its first host."""
+
+    id: str
+    kind: ChangeKind
+    started: str
+    by: str
+    from_host: str
+    of: str | None = None
+    profile: Mapping[str, Json] = field(default_factory=dict)
+
+
+def now_utc() -> str:
+    """This moment, ISO 8601 in UTC to the millisecond."""
+    return _stamp(datetime.now(UTC))
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def who() -> str:
+    """The user who runs this, and who they were before sudo or doas."""
+    try:
+        name = getpass.getuser()
+    except (KeyError, OSError):  # a uid without a name
+        name = str(os.getuid())
+    behind = os.environ.get("SUDO_USER") or os.environ.get("DOAS_USER")
+    return f"{behind} as {name}" if behind and behind != name else name
+
+
+class Journal:
+    """The store of all changes of one user."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @classmethod
+    def open(cls, directory: Path | None = None) -> Self:
+        """The journal in ``directory`` (None: where HOSTCFG_STATE or the system says); JournalError."""
+        return cls(Database.open(directory if directory is not None else state_directory()))
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._database.close()
+
+    def draft(
+        self, kind: ChangeKind, *, of: str | None = None, profile: Mapping[str, Json] | None = None
+    ) -> Draft:
+        """A change with an id that sorts by time, made by this user on this machine; not stored yet."""
+        moment = datetime.now(UTC)
+        change_id = f"{moment:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+        return Draft(change_id, kind, _stamp(moment), who(), socket.gethostname(), of, dict(profile or {}))
+
+    # what happens, in this order
+
+    def planned(self, draft: Draft, plan: Plan, *, revert_in_s: int, modules: Iterable[str] = ()) -> None:
+        """A host's plan with every before-value: on the disk when this returns."""
+        with self._database.transaction() as db:
+            rows.insert_change(db, draft)
+            rows.insert_host(db, draft.id, plan, revert_in_s, list(modules))
+            self._event(db, draft.id, plan.host, "planned")
+
+    def begun(
+        self,
+        change_id: str,
+        host: str,
+        *,
+        identity: Mapping[str, str],
+        details: Mapping[str, str],
+        files: Sequence[FileState],
+        new_files: Sequence[FileState],
+        left_s: int | None,
+    ) -> None:
+        """The host is locked and backed up and its timer runs; its files as they are and will be.
+
+        Before any write.
+        """
+        with self._database.transaction() as db:
+            deadline = None if left_s is None else _stamp(datetime.now(UTC) + timedelta(seconds=left_s))
+            rows.update_host(db, change_id, host, identity=json.dumps(dict(identity)), deadline=deadline)
+            rows.set_details(db, change_id, host, details)
+            rows.insert_files(db, change_id, host, files)
+            rows.set_files_after(db, change_id, host, new_files)
+            self._status(db, change_id, host, "applying")
+            self._event(db, change_id, host, "begun")
+
+    def wrote(
+        self, change_id: str, host: str, steps: Sequence[StepReport], *, modules: Sequence[str] | None = None
+    ) -> None:
+        """What the host says of each step."""
+        with self._database.transaction() as db:
+            rows.set_results(db, change_id, host, steps)
+            if modules is not None:
+                rows.update_host(db, change_id, host, modules=json.dumps(list(modules)))
+            self._event(db, change_id, host, "wrote")
+
+    def ended(
+        self,
+        change_id: str,
+        host: str,
+        status: HostStatus,
+        *,
+        error: Fault | None = None,
+        notes: Sequence[str] | None = None,
+        undone: tuple[str, HostStatus] | None = None,
+    ) -> None:
+        """A host's state; a change whose hosts are all final gets its end.
+
+        ``undone``: the change that this one took back, and what that one's host is from now on.
+        """
+        with self._database.transaction() as db:
+            self._status(db, change_id, host, status, error)
+            if notes is not None:
+                rows.update_host(db, change_id, host, notes=json.dumps(list(notes)))
+            if undone is not None:
+                rows.set_undone(db, undone[0], host, undone[1], change_id)
+            self._event(db, change_id, host, status)
+
+    def event(self, change_id: str, host: str | None, text: str) -> None:
+        """Anything else worth a line with its time."""
+        with self._database.transaction() as db:
+            self._event(db, change_id, host, text)
+
+    def _status(
+        self, db: Connection, change_id: str, host: str, status: HostStatus, error: Fault | None = None
+    ) -> None:
+        rows.update_host(
+            db,
+            change_id,
+            host,
+            status=status,
+            error_kind=error.kind if error else None,
+            error=error.message if error else None,
+        )
+        rows.close_change(db, change_id, now_utc(), sorted(UNFINISHED))
+
+    @staticmethod
+    def _event(db: Connection, change_id: str, host: str | None, text: str) -> None:
+        db.execute(
+            "INSERT INTO events (change, host, at, event) VALUES (?, ?, ?, ?)",
+            (change_id, host, now_utc(), text),
+        )
+
+    # what was
+
+    def changes(self, limit: int | None = None) -> Sequence[Change]:
+        """Changes, newest first."""
+        with self._database.reading() as db:
+            return rows.read_changes(db, limit=limit)
+
+    def change(self, change_id: str) -> Change:
+        """One change; ChangeRefused if there is none of that id."""
+        with self._database.reading() as db:
+            found = rows.read_changes(db, change_id=change_id)
+        if not found:
+            raise ChangeRefused(f"no change {change_id[:60]!r} in {self._database.path}; see hostcfg history")
+        return found[0]
+
+    def host(self, change_id: str, host: str) -> HostChange:
+        """One host of a change; ChangeRefused if the change does not have it."""
+        for found in self.change(change_id).hosts:
+            if found.host == host:
+                return found
+        raise ChangeRefused(f"change {change_id} has no such host", host=host)
+
+    def events(self, change_id: str) -> Sequence[tuple[str, str | None, str]]:
+        """``(time, host, what)`` of everything that happened in a change, oldest first."""
+        with self._database.reading() as db:
+            found = db.execute(
+                "SELECT at, host, event FROM events WHERE change = ? ORDER BY number", (change_id,)
+            ).fetchall()
+        return [(row["at"], row["host"], row["event"]) for row in found]
+
+    def unfinished(self) -> Sequence[Change]:
+        """Changes with a host that has not reached a final state, newest first."""
+        return [c for c in self.changes() if any(h.status in UNFINISHED for h in c.hosts)]

@@ -1,0 +1,217 @@
+"""Differences to a plan: ordered writes, each with its inverse.  Pure: nothing is read or written.
+
+The order is the platform's (``write_order``): what caps others is raised before them and lowered
+after them, so that no moment between two writes leaves a host that refuses connections (FreeBSD's
+maxsockbuf below sendspace, for one).  Restoring goes the exact way back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hostcfg.errors import ChangeRefused
+from hostcfg.model import Plan, State, Step
+from hostcfg.platforms.changer import get_changer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hostcfg.model import Difference, Facts
+    from hostcfg.platforms.base import Platform
+    from hostcfg.platforms.changer import Changer
+
+
+@dataclass(slots=True)
+class _Write:
+    """What all differences of one native key come to."""
+
+    key: str
+    from_raw: str | None
+    to_raw: str
+    settings: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+
+def make_plan(
+    facts: Facts,
+    differences: Sequence[Difference],
+    platform: Platform,
+    *,
+    persist: bool = False,
+    force: bool = False,
+    also: Mapping[str, str] | None = None,
+) -> Plan:
+    """The plan that ends ``differences``; without steps where nothing differs.
+
+    ``also`` (native key -> raw) are targets that hold already: with ``persist`` those that the next
+    boot would lose become steps too, which write nothing but the file.
+    ChangeRefused, which names the key: a step without an inverse, a host that would lock people out
+    (both unless ``force``), a key that can't be written.
+    """
+    writes = list(_merged(facts, differences, platform).values())
+    if persist:
+        writes += _only_persisted(facts, platform, writes, also or {})
+    return plan_writes(facts, platform, [_step_data(w) for w in writes], persist=persist, force=force)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One native key and the whole raw value that it shall have."""
+
+    key: str
+    raw: str
+    settings: Sequence[str] = ()
+    reason: str = ""
+
+
+def plan_writes(
+    facts: Facts,
+    platform: Platform,
+    wanted: Sequence[Wanted],
+    *,
+    persist: bool = False,
+    force: bool = False,
+    ordered: bool = False,
+) -> Plan:
+    """The plan that brings each key to its raw value; ``ordered``: in the order given, not the platform's."""
+    changer = get_changer(facts.os)
+    steps = [_step(facts, platform, changer, one, persist=persist, force=force) for one in wanted]
+    if not ordered:
+        steps = _in_order(steps, platform)
+    if not force:
+        _refuse_hazards(facts, platform, steps)
+    return Plan(facts.host, facts.os, tuple(steps), tuple(_notes(facts, changer, steps, persist=persist)))
+
+
+def _merged(facts: Facts, differences: Sequence[Difference], platform: Platform) -> dict[str, _Write]:
+    """One write for each native key: a triple is one write, whatever settings it carries."""
+    keys = platform.keys(facts)
+    merged: dict[str, _Write] = {}
+    for difference in differences:
+        if difference.target_native is None:
+            why = "could not be read" if difference.current_native is None else "can be read and not written"
+            raise ChangeRefused(f"{difference.setting}: {why} here", host=facts.host, key=difference.key)
+        write = merged.get(difference.key)
+        if write is None:
+            write = _Write(difference.key, difference.current_native, difference.target_native)
+            merged[difference.key] = write
+        else:
+            key = keys.get(difference.setting)
+            if key is None or key.encode is None or key.name != difference.key:
+                write.to_raw = difference.target_native
+            else:
+                write.to_raw = key.encode(write.to_raw, difference.target)
+        write.settings.append(difference.setting)
+        if difference.reason not in write.reasons:
+            write.reasons.append(difference.reason)
+    return merged
+
+
+def _only_persisted(
+    facts: Facts, platform: Platform, writes: Sequence[_Write], also: Mapping[str, str]
+) -> list[_Write]:
+    """Targets that hold now and would not after a boot."""
+    changer = get_changer(facts.os)
+    taken = {write.key for write in writes}
+    found = []
+    for key, raw in also.items():
+        native = facts.native.get(key)
+        if key in taken or native is None or native.raw is None or not changer.persisted({key: raw}):
+            continue
+        boot = [b for b in facts.boot if b.key == key]
+        kept = bool(boot) and all(changer.same(key, b.raw, raw) for b in boot)
+        if not kept and (boot or not _is_stock(facts, platform, key)):
+            settings = [r.setting for r in facts.readings.values() if r.key == key]
+            found.append(_Write(key, native.raw, raw, settings, ["it would be lost at the next boot"]))
+    return found
+
+
+def _is_stock(facts: Facts, platform: Platform, key: str) -> bool:
+    """Whether a key has the OS's own values, which a boot brings by itself."""
+    stock = platform.profile_context(facts).stock
+    carried = [r for r in facts.readings.values() if r.key == key and r.setting in stock]
+    return bool(carried) and all(r.value == stock[r.setting] for r in carried)
+
+
+def _step_data(write: _Write) -> Wanted:
+    return Wanted(write.key, write.to_raw, tuple(write.settings), "; ".join(write.reasons))
+
+
+def _step(
+    facts: Facts, platform: Platform, changer: Changer, wanted: Wanted, *, persist: bool, force: bool
+) -> Step:
+    native = facts.native.get(wanted.key)
+    from_raw = native.raw if native is not None and native.state is not State.DENIED else None
+    if any(ord(letter) < 32 and letter != "\t" for letter in wanted.raw) or "\x7f" in wanted.raw:
+        raise ChangeRefused(
+            f"its new value holds a control character: {wanted.raw[:60]!r}", host=facts.host, key=wanted.key
+        )
+    inverse, why = changer.inverse(facts, wanted.key, wanted.raw)
+    if inverse is None and not force:
+        message = f"can't be taken back, so it is not written: {why}; --force writes it all the same"
+        raise ChangeRefused(message, host=facts.host, key=wanted.key)
+    files = changer.persisted({wanted.key: wanted.raw}) if persist else {}
+    return Step(
+        key=wanted.key,
+        from_raw=from_raw,
+        to_raw=wanted.raw,
+        command=platform.set_command(wanted.key, wanted.raw),
+        inverse=inverse,
+        settings=tuple(wanted.settings),
+        persist=next(iter(files), None)
+        if files
+        else (platform.persist_target(wanted.key) if persist else None),
+        reason=wanted.reason,
+    )
+
+
+def _in_order(steps: Sequence[Step], platform: Platform) -> list[Step]:
+    """What rises first, caps before what they cap; then what falls, caps after what they cap."""
+    falling = [step for step in steps if _falls(step)]
+    rising = [step for step in steps if not _falls(step)]
+    rising.sort(key=lambda step: platform.write_order(step.key))
+    falling.sort(key=lambda step: platform.write_order(step.key), reverse=True)
+    return rising + falling
+
+
+def _falls(step: Step) -> bool:
+    """Whether a number, or the largest of several, becomes smaller; text never falls."""
+    before, after = _numbers(step.from_raw), _numbers(step.to_raw)
+    return bool(before) and bool(after) and max(after) < max(before)
+
+
+def _numbers(raw: str | None) -> list[int]:
+    words = (raw or "").split()
+    digits = [word for word in words if word.removeprefix("-").isdecimal() and word.isascii()]
+    return [int(word) for word in digits] if len(digits) == len(words) else []
+
+
+def _refuse_hazards(facts: Facts, platform: Platform, steps: Sequence[Step]) -> None:
+    after = {key: native.raw for key, native in facts.native.items() if native.raw is not None}
+    after |= {step.key: step.to_raw for step in steps}
+    hazards = list(platform.plan_hazards(facts, after)) if steps else []
+    if hazards:
+        raise ChangeRefused(f"{'; '.join(hazards)}; --force writes it all the same", host=facts.host)
+
+
+def _notes(facts: Facts, changer: Changer, steps: Sequence[Step], *, persist: bool) -> list[str]:
+    if not steps:
+        return []
+    notes = [
+        f"{step.key}: its old value is not known, so it can't be taken back"
+        for step in steps
+        if not step.inverse
+    ]
+    notes += changer.unreached([step.key for step in steps if step.from_raw != step.to_raw], None)
+    if not persist:
+        if any(changer.persisted({step.key: step.to_raw}) for step in steps):
+            notes.append("these values last until the next boot; --persist keeps them")
+        return notes
+    for step in steps:
+        if step.persist is None:
+            notes.append(f"{step.key}: nothing on this system keeps it over a boot")
+        winner = changer.outranked_by(facts, step.key)
+        if winner is not None:
+            notes.append(f"{step.key}: {winner} wins over {step.persist} at boot; change or remove that line")
+    return notes

@@ -1,0 +1,94 @@
+"""The changer that Linux and FreeBSD share: scripts out, reports in."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+from hostcfg.platforms.changer import Changer
+from hostcfg.platforms.posix import reports, scripts
+from hostcfg.platforms.posix.config import merge
+from hostcfg.transports.base import Command
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hostcfg.changes import FileState
+    from hostcfg.platforms.changer import (
+        BeginReport,
+        ConfirmReport,
+        Job,
+        StatusReport,
+        WriteReport,
+    )
+    from hostcfg.platforms.posix.config import Style
+    from hostcfg.transports.base import CommandResult
+
+
+class PosixChanger(Changer):
+    """Everything but what is true of one OS alone."""
+
+    family: scripts.Family
+
+    def begin(self, job: Job, nonce: str) -> Command:
+        return Command.sh(scripts.begin(self.family, job, nonce))
+
+    def read_begin(self, job: Job, nonce: str, result: CommandResult) -> BeginReport:
+        return reports.begin_report(job, reports.sections(nonce, result))
+
+    def write(self, job: Job, nonce: str) -> Command:
+        return Command.sh(scripts.write(self.family, job, nonce))
+
+    def read_write(self, job: Job, nonce: str, result: CommandResult) -> WriteReport:
+        return reports.write_report(job, reports.sections(nonce, result), self.same)
+
+    def confirm(self, job: Job, nonce: str, files: Sequence[FileState]) -> Command:
+        return Command.sh(scripts.confirm(self.family, job, nonce, files))
+
+    def read_confirm(self, job: Job, nonce: str, result: CommandResult) -> ConfirmReport:
+        return reports.confirm_report(job, reports.sections(nonce, result), self.same)
+
+    def status(self, change_id: str, nonce: str, *, restore: bool) -> Command:
+        return Command.sh(scripts.status(self.family, change_id, nonce, restore=restore))
+
+    def read_status(self, nonce: str, result: CommandResult) -> StatusReport:
+        return reports.status_report(reports.sections(nonce, result))
+
+    def same(self, key: str, a: str, b: str) -> bool:
+        """Words one by one, numbers by base-0 value (procfs and sysctl(8) take hex and octal)."""
+        del key
+        words_a, words_b = a.split(), b.split()
+        return len(words_a) == len(words_b) and all(map(_same_word, words_a, words_b))
+
+    @abstractmethod
+    def style(self, path: str) -> Style:
+        """How assignments stand in ``path``."""
+
+    def file_contents(self, path: str, now: bytes | None, assignments: Mapping[str, str]) -> bytes:
+        return merge(now, assignments, self.style(path))
+
+
+def _same_word(a: str, b: str) -> bool:
+    if a == b:
+        return True
+    left, right = number(a), number(b)
+    return left is not None and left == right
+
+
+def number(word: str) -> int | None:
+    """Base-0 value of a word as the kernel's parser takes it (a leading 0 is octal, 0x hex), or None."""
+    sign, digits = (-1, word[1:]) if word.startswith("-") else (1, word)
+    if not digits.isascii() or not digits[:1].isdigit():
+        return None
+    try:
+        if len(digits) > 1 and digits[0] == "0" and digits[1] not in "xX":
+            return sign * int(digits, 8)
+        return sign * int(digits, 16 if digits[1:2] in ("x", "X") else 10)
+    except ValueError:
+        return None
+
+
+def canonical(raw: str) -> str:
+    """A wanted value as the kernel prints it: decimal numbers, single blanks."""
+    values = ((word, number(word)) for word in raw.split())
+    return " ".join(word if value is None else str(value) for word, value in values)
