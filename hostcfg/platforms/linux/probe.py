@@ -6,7 +6,7 @@ A value is never read with the shell's ``read``: dash and ash read a byte at a t
 file answers only its first read (``proc_dointvec`` in kernel/sysctl.c), so ``212992`` would be ``2``.
 
 The sections that no person pastes have kinds of their own: ``linux-host`` (marks and small files),
-``linux-net-class`` (/sys/class/net), ``linux-conf`` (every sysctl file) and ``linux-listen``.
+``linux-net-class`` (/sys/class/net), ``linux-conf`` (every sysctl file) and ``linux-peer-route``.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ for _ in 1 2 3; do
 done
 """
 
-_UNAME = "uname -a 2>/dev/null || { read -r hc_l </proc/version && printf '%s\\n' \"$hc_l\"; }"
+_UNAME = "uname -a 2>/dev/null || { read -r _ _ hc_l _ </proc/version && printf 'Linux %s\\n' \"$hc_l\"; }"
 
 # Marks that a `[` can see, as "=WORD VALUE" lines, then small files as "PATH:LINE".
 _HOST = r"""
@@ -157,12 +157,12 @@ done
 for hc_f in /usr/sbin/sysctl /sbin/sysctl /usr/bin/sysctl /bin/sysctl; do
   [ -x "$hc_f" ] || continue
   hc_v=$("$hc_f" --version 2>&1)
+  case "$hc_v" in *BusyBox*) hc_v=BusyBox${hc_v#*BusyBox} ;; esac
   printf '=sysctl %s\n' "${hc_v%%"
 "*}"
   break
 done
-for hc_f in tc ip ethtool ss; do hc_has "$hc_f" && printf '=tool %s\n' "$hc_f"; done
-ls -l /proc/1/ns/net /proc/self/ns/net 2>/dev/null
+for hc_f in tc ip ethtool; do hc_has "$hc_f" && printf '=tool %s\n' "$hc_f"; done
 set -- /etc/os-release
 [ -r /etc/os-release ] || set -- /usr/lib/os-release
 hc_lines "$@" /etc/openwrt_release /etc/machine-id /var/lib/dbus/machine-id /proc/1/comm \
@@ -281,11 +281,10 @@ def probe_body(request: ProbeRequest) -> str:
         sh_section(nonce, "linux-conf", conf),
         _if_tool("tc", sh_section(nonce, "tc-qdisc", "tc qdisc show")),
         _if_tool("ip", sh_section(nonce, "ip-link", _IP_LINK)),
-        _if_tool("ss", sh_section(nonce, "linux-listen", "ss -ltn")),
         _if_tool("ethtool", _per_interface(sh_section(nonce, "ethtool-k", 'ethtool -k "$hc_if"'))),
     ]
     if request.peer is not None:
-        parts.insert(-4, sh_section(nonce, "linux-peer-route", "printf '%s\\n' \"$hc_peer_route\""))
+        parts.insert(-3, sh_section(nonce, "linux-peer-route", "printf '%s\\n' \"$hc_peer_route\""))
     return "\n".join(parts)
 
 
