@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from hostcfg.profiles.targets import profile_targets
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from hostcfg.platforms.base import Key, Platform, ProfileContext, RenderStyle
     from hostcfg.profiles.structure import Profile
 
+_WIDTH = 90
 RULE_WORDS = {"exact": "", "at_least": "at least ", "at_most": "at most ", "one_of": "one of "}
 
 
@@ -69,11 +71,16 @@ def _encode(draft: _Draft, target: Target, keys: Mapping[str, Key], context: Pro
 
 def _put(draft: _Draft, target: Target, key: str, raw: str) -> None:
     draft.values[key] = raw
-    value = target.value
-    words = ", ".join(map(str, value)) if isinstance(value, tuple) else _native_text(value)
     name = key if target.key is not None else f"{key}: {target.setting}"
-    capped = f" ({target.capped})" if target.capped else ""
-    draft.comments.append(f"{name} {RULE_WORDS[target.rule]}{words}: {target.reason}{capped}")
+    draft.comments.append(f"{name} {RULE_WORDS[target.rule]}{_shown(target.value)}")
+    reason = f"{target.reason} ({target.capped})" if target.capped else target.reason
+    draft.comments += [f"  {line}" for line in wrap(reason, _WIDTH)]
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def within_rule(target: Target, stock: Value | None) -> Value:
@@ -133,7 +140,8 @@ def _native_text(value: Value) -> str:
 def _header(
     profile: Profile, platform: Platform, link: Link | None, draft: _Draft, notes: tuple[str, ...]
 ) -> Iterator[str]:
-    yield f"hostcfg profile {profile.name} for {platform.title}: {profile.summary}"
+    yield f"hostcfg profile {profile.name} for {platform.title}"
+    yield from wrap(profile.summary, _WIDTH)
     if link is not None:
         yield (
             f"link: {format_rate(link.rate_bps)}, RTT {format_time(link.rtt_s)}, "
@@ -145,4 +153,4 @@ def _header(
     for text in draft.left_out:
         yield f"left out: {text}"
     for note in notes:
-        yield f"note: {note}"
+        yield from wrap(f"note: {note}", _WIDTH, subsequent_indent="  ")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from hostcfg.nearest import did_you_mean
 from hostcfg.profiles.structure import LINK_NAMES, STOCK, Expression, row_expressions
 
+DEEPEST_LET = 20
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
@@ -28,9 +30,7 @@ def _block_problems(profile: Profile, block: Block) -> Iterator[ProfileError]:
         if name in profile.inputs:
             yield expression.where.error(f"{name!r} is an input as well; choose another name")
         yield from _unknown(expression, profile, block)
-        circle = _circle(name, block)
-        if circle:
-            yield expression.where.error(f"let names go in a circle: {' -> '.join(circle)}")
+    yield from _nesting_problems(block)
     for rows in block.rows.values():
         for row in rows:
             yield from _row_problems(row, profile, block)
@@ -66,6 +66,26 @@ def _unknown(
             yield expression.where.error(message)
         elif not optional and name in profile.inputs and profile.inputs[name].default is None:
             yield expression.where.error(f"input {name!r} has no default; write default({name}, value)")
+
+
+def _nesting_problems(block: Block) -> Iterator[ProfileError]:
+    """Let names that go in a circle, or that nest deeper than a reader (or the evaluator) can follow."""
+    uses = {
+        name: {used for used in e.formula.required | e.formula.optional if used in block.let}
+        for name, e in block.let.items()
+    }
+    depth: dict[str, int] = {}
+    open_names = list(uses)
+    while ready := [name for name in open_names if uses[name] <= depth.keys()]:
+        depth |= {name: 1 + max((depth[used] for used in uses[name]), default=0) for name in ready}
+        open_names = [name for name in open_names if name not in depth]
+        if max(depth[name] for name in ready) > DEEPEST_LET:
+            yield block.let[ready[0]].where.error(f"let names nest deeper than {DEEPEST_LET}")
+            return
+    for name in open_names:
+        circle = _circle(name, block)
+        if circle:
+            yield block.let[name].where.error(f"let names go in a circle: {' -> '.join(circle)}")
 
 
 def _circle(start: str, block: Block) -> list[str]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 _PROFILE_KEYS = ("name", "summary", "when", "include", "inputs", "let", "caps", "settings", "notes", "os")
+MOST_INPUTS = 32
 _BLOCK_KEYS = ("let", "caps", "settings", "notes")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _PROFILE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
@@ -166,7 +167,11 @@ def _read_notes(reader: Reader, fields: Mapping[str, Node], where: Where) -> tup
 def _read_inputs(reader: Reader, fields: Mapping[str, Node], top: Where) -> dict[str, Input]:
     inputs: dict[str, Input] = {}
     inputs_where = _below(top, "inputs", fields)
-    for name, node in reader.mapping(fields.get("inputs"), inputs_where).items():
+    nodes = reader.mapping(fields.get("inputs"), inputs_where)
+    if len(nodes) > MOST_INPUTS:
+        reader.fault(inputs_where, f"more than {MOST_INPUTS} inputs; nobody will give them all")
+        return inputs
+    for name, node in nodes.items():
         place = at(inputs_where, name, node)
         found = _read_input(reader, name, node, place)
         if _name_is_free(reader, name, place) and found is not None:

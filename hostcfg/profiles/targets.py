@@ -91,6 +91,7 @@ class Names(Mapping[str, "Scalar"]):
         self._let = block.let
         self._values = {name: value for name, value in given.items() if name not in block.let}
         self._given = dict(self._values)
+        self._complete: dict[str, bool] = {}
 
     def __getitem__(self, name: str) -> Scalar:
         if name not in self._values:
@@ -101,8 +102,11 @@ class Names(Mapping[str, "Scalar"]):
         """Whether ``name`` has a value here: a let name has one if all that it needs has."""
         if name in self._given:
             return True
-        let = self._let.get(str(name))
-        return let is not None and all(needed in self for needed in let.formula.required)
+        word = str(name)
+        if word not in self._complete:
+            let = self._let.get(word)
+            self._complete[word] = let is not None and all(n in self for n in let.formula.required)
+        return self._complete[word]
 
     def __iter__(self) -> Iterator[str]:
         return iter({**self._given, **self._let})

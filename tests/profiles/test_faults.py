@@ -271,6 +271,24 @@ def test_a_formula_that_fails_where_a_platform_knows_nothing_is_found(tmp_path: 
     assert problem == "own.yaml:10: caps.ram.value: '1 / default(memory_bytes, 0)' divides by zero"
 
 
+def test_let_names_that_nest_too_deeply_or_widely_end_in_one_line(tmp_path: Path) -> None:
+    chain = "".join(f"  a{n}: a{n + 1} + 1\n" for n in range(200)) + "  a200: bdp\n"
+    problems = check(tmp_path, GOOD.replace("let:\n", "let:\n" + chain))
+    assert [p.split(": ")[-1] for p in problems] == ["let names nest deeper than 20"]
+    wide = "".join(f"  a{n}: a{n + 1} + a{n + 2}\n" for n in range(18)) + "  a18: bdp\n  a19: bdp\n"
+    started = time.perf_counter()
+    assert (
+        check(tmp_path, GOOD.replace("let:\n", "let:\n" + wide).replace("value: wanted", "value: a0")) == []
+    )
+    assert time.perf_counter() - started < 20
+
+
+def test_the_number_of_inputs_is_bounded(tmp_path: Path) -> None:
+    many = "".join(f"  i{n}: {{type: count, default: 1, meaning: m}}\n" for n in range(40))
+    (problem,) = check(tmp_path, GOOD.replace("inputs:\n", "inputs:\n" + many))
+    assert problem == "own.yaml:4: inputs: more than 32 inputs; nobody will give them all"
+
+
 def test_files_that_are_no_profiles(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     contents = {
