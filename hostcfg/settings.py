@@ -12,13 +12,17 @@ from typing import Literal
 Type = Literal["int", "flag", "text", "texts"]
 Unit = Literal["bytes", "packets", "pages", "segments", "ms", "count", ""]
 
+INT32_MAX = 2**31 - 1
+"""Largest value of the C int in which the systems keep buffer sizes (Linux sysctl_tcp_rmem, FreeBSD
+tcp_autorcvbuf_max); FreeBSD truncates a larger one in silence."""
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One OS-neutral setting.
 
     ``type``: ``int``; ``flag`` (bool); ``text`` (one word, one of ``choices`` where given);
-    ``texts`` (a tuple of words).
+    ``texts`` (a tuple of words).  ``largest`` is the largest int that the systems can keep.
     """
 
     name: str
@@ -27,6 +31,7 @@ class Setting:
     meaning: str
     source: str
     choices: tuple[str, ...] = ()
+    largest: int = INT32_MAX
 
 
 _ROWS = (
@@ -87,6 +92,7 @@ _ROWS = (
         "bytes",
         "unsent bytes above which a socket is not writable",
         "tcp(7) TCP_NOTSENT_LOWAT",
+        largest=2**32 - 1,
     ),
     # both
     Setting(

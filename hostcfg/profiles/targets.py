@@ -12,7 +12,7 @@ from hostcfg.errors import UsageError
 from hostcfg.model import Target
 from hostcfg.profiles.inputs import input_values
 from hostcfg.profiles.structure import STOCK, Expression
-from hostcfg.settings import SETTINGS
+from hostcfg.settings import INT32_MAX, SETTINGS
 from hostcfg.units import format_size
 
 if TYPE_CHECKING:
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from hostcfg.model import Link, Scalar, Value
     from hostcfg.platforms.base import ProfileContext
     from hostcfg.profiles.structure import Block, Note, Profile, Row
-
-INT32_MAX = 2**31 - 1
-"""Largest value of the C int in which the systems keep buffer sizes (Linux sysctl_tcp_rmem, FreeBSD
-tcp_autorcvbuf_max); FreeBSD truncates a larger one in silence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +176,16 @@ def _whole(value: float, *, down: bool) -> int:
 
 
 def _limited(row: Row, block: Block, value: Value, names: Names) -> tuple[Value, str | None]:
-    """``value`` under the row's caps and its type's limit, and what lowered it and why."""
-    if row.rule not in {"at_least", "exact"} or not isinstance(value, int) or isinstance(value, bool):
+    """``value`` under the row's caps and its type's limit, and what lowered it and why.
+
+    A stock value is the system's own, so nothing limits it.
+    """
+    if row.rule not in {"at_least", "exact"} or _wants_stock(row):
         return value, None
-    limit, reason = INT32_MAX, "the system keeps it in 32 bits"
+    if not isinstance(value, int) or isinstance(value, bool):
+        return value, None
+    setting = SETTINGS.get(row.setting)
+    limit, reason = setting.largest if setting is not None else INT32_MAX, "the system keeps it in 32 bits"
     for name in row.caps:
         cap = block.caps[name]
         highest = cap.value.value(names)
@@ -191,7 +193,6 @@ def _limited(row: Row, block: Block, value: Value, names: Names) -> tuple[Value,
             raise cap.value.where.error(f"gives {highest!r}, and a cap is a number")
         if highest < limit:
             limit, reason = _whole(highest, down=True), cap.reason.render(names)
-    setting = SETTINGS.get(row.setting)
     if value <= limit:
         return value, None
     wanted = format_size(value) if setting is not None and setting.unit == "bytes" else f"{value:,}"

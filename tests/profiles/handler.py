@@ -56,7 +56,7 @@ class HandlerPlatform(Platform):
     title = "Handler"
 
     def __init__(self, inputs: Mapping[str, bool | int | float | str] | None = None) -> None:
-        self.context = ProfileContext(inputs or {}, STOCK, "handler")
+        self.context = ProfileContext({"linux_before_6_6": False, **(inputs or {})}, STOCK, "handler")
 
     @property
     def parsers(self) -> Sequence[Parser]:

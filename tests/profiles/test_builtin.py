@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 NAMES = ["default", "lan", "rfc1323-off", "wan"]
 SYSTEMS = ["linux", "freebsd", "macos", "windows"]
-OLD_LINUX: Mapping[str, Scalar] = {"linux_before_6_6": True, "window_fraction": 0.5}
+OLD_LINUX: Mapping[str, Scalar] = {"kernel_major": 6, "linux_before_6_6": True, "window_fraction": 0.5}
+NEW_LINUX: Mapping[str, Scalar] = {"kernel_major": 6, "linux_before_6_6": False, "window_fraction": 0.68}
 
 CASE_1 = Link(20e6, 0.516)  # Hungary to Singapore
 CASE_3 = Link(200e6, 0.080)  # SLAC to ORNL
@@ -97,7 +98,7 @@ def test_the_formulas_leave_room_below_their_limit() -> None:
 def test_wan_buffers_of_the_field_cases(link: Link, bdp: int, new: int, old: int) -> None:
     assert link.bdp_bytes == pytest.approx(bdp)
     buffers = ("recv_buffer_max", "send_buffer_max", "recv_explicit_max", "send_explicit_max")
-    for known, size in ((None, new), (OLD_LINUX, old)):
+    for known, size in ((NEW_LINUX, new), (OLD_LINUX, old), (None, old)):
         found = by_name(compute("wan", "linux", link, known))
         assert [(found[b].rule, found[b].value) for b in buffers] == [("at_least", size)] * 4
     freebsd = values(compute("wan", "freebsd", link))
@@ -105,6 +106,12 @@ def test_wan_buffers_of_the_field_cases(link: Link, bdp: int, new: int, old: int
     assert freebsd["socket_buffer_max"] == -(-new * 9 // 8)
     assert values(compute("wan", "macos", link))["socket_buffer_max"] == -(-new * 9 // 8)
     assert values(compute("wan", "windows", link))["recv_buffer_max"] == bdp
+
+
+def test_an_unknown_release_is_taken_for_an_old_one_and_a_note_says_so() -> None:
+    assert any("release is not known" in note for note in compute("wan", "linux", COMMON).notes)
+    for known in (OLD_LINUX, NEW_LINUX):
+        assert not any("release" in note for note in compute("wan", "linux", COMMON, known).notes)
 
 
 def test_what_was_set_in_case_1_satisfies_wan() -> None:
@@ -130,7 +137,7 @@ def test_the_far_end_of_case_2_and_the_128_kib_host_of_case_3_do_not() -> None:
 
 
 def test_streams_share_the_bdp() -> None:
-    assert values(compute("wan", "linux", COMMON, streams="4"))["recv_buffer_max"] == 500_000
+    assert values(compute("wan", "linux", COMMON, NEW_LINUX, streams="4"))["recv_buffer_max"] == 500_000
     assert values(compute("wan", "windows", COMMON, streams="4"))["recv_buffer_max"] == 250_000
     assert values(compute("wan", "windows", COMMON, streams="128"))["recv_buffer_max"] == 65_536
 
@@ -146,7 +153,7 @@ def test_an_old_kernel_that_keeps_more_of_the_buffer_needs_a_larger_one(fraction
 
 def test_a_small_host_caps_the_buffers_at_a_sixteenth_of_its_ram() -> None:
     memory = 256 * 2**20
-    found = by_name(compute("wan", "linux", Link(10e9, 0.1), {"memory_bytes": memory}))
+    found = by_name(compute("wan", "linux", Link(10e9, 0.1), {**NEW_LINUX, "memory_bytes": memory}))
     assert found["recv_buffer_max"].value == 16 * 2**20
     assert found["recv_buffer_max"].capped == (
         "capped, 250,000,000 bytes would be needed: "
@@ -159,7 +166,7 @@ def test_a_small_host_caps_the_buffers_at_a_sixteenth_of_its_ram() -> None:
 
 def test_the_limits_of_the_protocol_and_of_the_type_are_named() -> None:
     huge = Link(400e9, 0.3)  # 15 GB in flight
-    linux = by_name(compute("wan", "linux", huge))["recv_buffer_max"]
+    linux = by_name(compute("wan", "linux", huge, NEW_LINUX))["recv_buffer_max"]
     assert (linux.value, linux.capped) == (
         2**31 - 1,
         "capped, 30,000,000,000 bytes would be needed: the system keeps it in 32 bits",

@@ -144,7 +144,7 @@ os:
         assert (by_name["congestion_control"].rule, by_name["congestion_control"].value) == ("exact", "cubic")
         assert "input_backlog" not in by_name
         assert by_name["window_scaling"].value is True
-        expected = 2_500_000 if os == "windows" else 5_000_000  # 2 x 10 MB / 4 streams
+        expected = {"linux": 6_250_000, "freebsd": 5_000_000, "windows": 2_500_000}[os]  # 10 MB / 4
         assert by_name["recv_buffer_max"].value == expected
 
 

@@ -90,6 +90,15 @@ def test_an_int32_limit_says_so(tmp_path: Path) -> None:
     assert target.capped == "capped, 4 GiB would be needed: the system keeps it in 32 bits"
 
 
+def test_a_stock_value_and_an_unsigned_setting_are_not_cut_to_31_bits(tmp_path: Path) -> None:
+    text = f"settings:\n  send_not_sent_lowat:\n{row('exact', 'stock')}"
+    context = ProfileContext({}, {"send_not_sent_lowat": 2**32 - 1})
+    (target,) = targets(tmp_path, text, context=context).targets
+    assert (target.value, target.capped) == (2**32 - 1, None)
+    own = one(tmp_path, f"settings:\n  send_not_sent_lowat:\n{row('exact', '4294967295')}")
+    assert (own.value, own.capped) == (2**32 - 1, None)
+
+
 CAPPED = f"""
 caps:
   ram:
