@@ -169,6 +169,8 @@ def _locate(name_or_path: str, directories: Sequence[str | Path]) -> Path:
     if not path.is_dir():
         return path
     found = _files(path)
+    if not found:
+        raise UsageError(f"{path} holds no profile; a profile is a .yaml file")
     if len(found) > 1:
         names = ", ".join(str(file) for file in found[:6])
         raise UsageError(f"{name_or_path} holds several profiles; name one of {names}")
@@ -189,11 +191,8 @@ def _by_name(directories: Sequence[str | Path]) -> dict[str, Path]:
 
 
 def _files(directory: Path) -> list[Path]:
-    """Its profiles, sorted; UsageError for a directory that can't be listed or holds none."""
+    """Its profiles, sorted; UsageError for a directory that can't be listed."""
     try:
-        found = sorted(p for p in directory.iterdir() if p.suffix in SUFFIXES and not p.name.startswith("."))
+        return sorted(p for p in directory.iterdir() if p.suffix in SUFFIXES and not p.name.startswith("."))
     except OSError as error:
         raise UsageError(f"{directory}: can't be listed: {error.strerror}") from error
-    if not found:
-        raise UsageError(f"{directory} holds no profile; a profile is a .yaml file")
-    return found
