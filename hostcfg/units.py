@@ -72,7 +72,7 @@ def parse_rate(text: str, *, name: str | None = None) -> float:
     """
     match = _match(_RATE, text, "rate", RATE_FORMS, name)
     prefix, unit = (match["prefix"] or "").lower(), match["unit"] or ""
-    if not unit and (not prefix or match["binary"]):
+    if not unit and (not prefix or match["binary"]) and _number(match) != 0:
         raise _no_unit(text, "rate", RATE_FORMS, name)
     power = _POWERS[prefix]
     value = _number(match) * (1 << 10 * power) if match["binary"] else _number(match, 3 * power)
@@ -89,9 +89,12 @@ def parse_time(text: str, *, name: str | None = None) -> float:
     match = _match(_TIME, text, "time", TIME_FORMS, name)
     unit = match["unit"].lower()
     if unit not in _SECONDS:
-        if not unit:
+        if not unit and _number(match) == 0:
+            unit = "s"  # zero of anything; refused as such below
+        elif not unit:
             raise _no_unit(text, "time", TIME_FORMS, name)
-        raise UnitError(f"{_shown(text)} is no time; write {TIME_FORMS}", key=name)
+        else:
+            raise UnitError(f"{_shown(text)} is no time; write {TIME_FORMS}", key=name)
     factor, power = _SECONDS[unit]
     return _within(_number(match, power) * factor, 1e-9, MAX_TIME_S, text, "time", TIME_FORMS, name)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import hostcfg
+import hostcfg.profiles
 from hostcfg.errors import ProfileError, UsageError
 from hostcfg.model import Link
 from hostcfg.platforms.base import ProfileContext
@@ -191,3 +192,26 @@ def test_an_unknown_or_broken_include_names_its_place(tmp_path: Path) -> None:
     write(tmp_path, "site", "include: bad")
     with pytest.raises(ProfileError, match=r"bad\.yaml:5: settings\.sack\.rule: unknown rule 'never'"):
         find_profile(str(path))
+
+
+def test_libraries_are_imported_when_a_profile_is_read_and_no_sooner() -> None:
+    script = (
+        "import sys\n"
+        "import hostcfg.profiles, hostcfg.render\n"
+        "heavy = {'ruamel', 'simpleeval', 'msgspec', 'difflib', 'click', 'rich', 'paramiko', 'deepdiff'}\n"
+        "print(sorted(heavy & {name.partition('.')[0] for name in sys.modules}))\n"
+        "hostcfg.profiles.find_profile('lan')\n"
+        "print(sorted(heavy & {name.partition('.')[0] for name in sys.modules}))\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", script], cwd=TOP, capture_output=True, text=True, check=True
+    )
+    assert found.stdout.split("\n")[:2] == ["[]", "['ruamel']"]
+
+
+def test_the_example_in_the_package_s_own_documentation_is_a_profile(tmp_path: Path) -> None:
+    documentation = hostcfg.profiles.__doc__
+    assert documentation is not None
+    example = documentation.partition("::\n\n")[2].partition("\n\nInputs are")[0]
+    (tmp_path / "site.yaml").write_text(example)
+    assert [str(problem) for problem in check_profile(str(tmp_path / "site.yaml"))] == []

@@ -123,6 +123,8 @@ def test_ratios(text: str, ratio: float) -> None:
         (parse_rate, "100", "has no unit, and a rate needs one; write 100mbit"),
         (parse_rate, "1Gi", "has no unit"),
         (parse_rate, "0mbit", "must be above zero"),
+        (parse_rate, "0", "must be above zero"),
+        (parse_time, "0", "must be above zero"),
         (parse_rate, "-5mbit", "above zero, without a sign"),
         (parse_rate, "nan", "above zero, without a sign"),
         (parse_rate, "inf", "above zero, without a sign"),
