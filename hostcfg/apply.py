@@ -161,13 +161,25 @@ def confirm_change(
 def _confirm_host(
     change: Change, host: HostChange, journal: Journal, connect: Connect, on_event: OnEvent
 ) -> HostChange:
-    draft = Draft(
-        change.id, change.kind, change.started, change.by, change.from_host, change.of, change.profile
-    )
-    run = HostRun(
+    return run_of(change, host, journal, connect, on_event).resume(host)
+
+
+def run_of(
+    change: Change, host: HostChange, journal: Journal, connect: Connect, on_event: OnEvent
+) -> HostRun:
+    """The run of a host as the journal has it, to ask about it or to end it."""
+    return HostRun(
         host=host.host,
         plan=Plan(host.host, host.os, [_planned(step) for step in host.steps], host.notes),
-        draft=draft,
+        draft=Draft(
+            id=change.id,
+            kind=change.kind,
+            started=change.started,
+            by=change.by,
+            from_host=change.from_host,
+            of=change.of,
+            profile=change.profile,
+        ),
         journal=journal,
         connect=connect,
         changer=get_changer(host.os),
@@ -175,7 +187,6 @@ def _confirm_host(
         on_event=on_event,
         paths=tuple(file.before.path for file in host.files),
     )
-    return run.resume(host)
 
 
 def _planned(step: StepResult) -> Step:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hostcfg.changes import Fault, HostChange, StepResult
-from hostcfg.errors import ChangeRefused, HostError
+from hostcfg.errors import ChangeRefused, HostError, JournalError
 from hostcfg.platforms.changer import Job, JobStep, StepReport
 from hostcfg.platforms.framing import new_nonce
 from hostcfg.transports.base import Transport
@@ -68,7 +68,8 @@ class HostRun:
 
     ``files`` gives the files to write from what begin found; ``details`` what restores a key beyond
     its raw value; ``done`` is the status of success, ``back`` that of a change that was taken back
-    again (a rollback that was is ``failed``: the host is not where it was wanted).
+    again (a rollback that was is ``failed``: the host is not where it was wanted); ``shortfall``
+    says what was left alone on purpose, which makes a success a ``failed`` too.
     """
 
     host: str
@@ -86,7 +87,7 @@ class HostRun:
     details: Mapping[str, str] = field(default_factory=dict)
     done: HostStatus = "applied"
     back: HostStatus = "reverted"
-    undone: tuple[str, HostStatus] | None = None
+    shortfall: Callable[[], Fault | None] = lambda: None
     _results: dict[str, StepReport] = field(default_factory=dict)
     _notes: list[str] = field(default_factory=list)
     _new_files: Sequence[FileState] = ()
@@ -102,10 +103,18 @@ class HostRun:
         self.journal.planned(self.draft, self.plan, revert_in_s=self.options.revert_in_s, modules=job.modules)
         self.on_event("journalled")
         try:
+            return self._protected(first, job)
+        except JournalError:
+            self._ask_first()  # what can't be recorded must not stay
+            raise
+
+    def _protected(self, first: Transport, job: Job) -> HostChange:
+        """Everything after the journal has the plan: whatever goes wrong, the host is put back."""
+        try:
             self._begin(first, job)
         except _Refused as refused:
             return self._end("failed", refused.fault)
-        except HostError as error:
+        except (HostError, ChangeRefused) as error:
             return self._settle(error)
         try:
             written = self._write(first, job)
@@ -310,7 +319,10 @@ class HostRun:
         return self.changer.read_status(nonce, self._run(transport, command))
 
     def _end(self, status: HostStatus, fault: Fault | None = None) -> HostChange:
-        undone = self.undone if status == self.done else None
+        if status == self.done and fault is None:
+            fault = self.shortfall()
+            status = status if fault is None else "failed"
+        undone = self.draft.of if status == self.done else None
         self.journal.ended(self.draft.id, self.host, status, error=fault, notes=self._notes, undone=undone)
         self.on_event("ended")
         return HostChange(

@@ -50,6 +50,7 @@ def make_plan(
     (both unless ``force``), a key that can't be written.
     """
     writes = list(_merged(facts, differences, platform).values())
+    writes += _companions(facts, {write.key: write.to_raw for write in writes}, also or {})
     if persist:
         writes += _only_persisted(facts, platform, writes, also or {})
     return plan_writes(facts, platform, [_step_data(w) for w in writes], persist=persist, force=force)
@@ -108,6 +109,18 @@ def _merged(facts: Facts, differences: Sequence[Difference], platform: Platform)
     return merged
 
 
+def _companions(facts: Facts, written: Mapping[str, str], also: Mapping[str, str]) -> list[_Write]:
+    """Keys that follow others: an interface that is there takes no notice of the default for new ones."""
+    changer = get_changer(facts.os)
+    found = {}
+    for key, raw in (dict(also) | dict(written)).items():
+        for name, value in changer.companions(facts, key, raw).items():
+            native = facts.native.get(name)
+            if name not in written and native is not None and native.raw is not None:
+                found[name] = _Write(name, native.raw, value, [], [f"{key} alone serves new ones only"])
+    return list(found.values())
+
+
 def _only_persisted(
     facts: Facts, platform: Platform, writes: Sequence[_Write], also: Mapping[str, str]
 ) -> list[_Write]:
@@ -152,6 +165,8 @@ def _step(
         message = f"can't be taken back, so it is not written: {why}; --force writes it all the same"
         raise ChangeRefused(message, host=facts.host, key=wanted.key)
     files = changer.persisted({wanted.key: wanted.raw}) if persist else {}
+    for path, values in files.items():
+        changer.file_contents(path, None, values)  # refuses what no file can hold, before anything is begun
     return Step(
         key=wanted.key,
         from_raw=from_raw,

@@ -117,13 +117,24 @@ def set_results(db: Connection, change_id: str, host: str, steps: Sequence[StepR
     )
 
 
-def set_undone(db: Connection, change_id: str, host: str, status: str, by: str) -> None:
-    """The host of an earlier change after ``by`` took it back, or gave it back to it."""
-    undone_by = by if status == "reverted" else None
-    db.execute(
-        "UPDATE hosts SET status = ?, undone_by = ? WHERE change = ? AND host = ?",
-        (status, undone_by, change_id, host),
-    )
+def set_undone(db: Connection, change_id: str, host: str, by: str) -> None:
+    """``by`` took back what ``change_id`` did to a host.
+
+    Taking back a rollback puts what it had taken back in force again, and so on down the chain.
+    """
+    undone, current, taker = True, change_id, by
+    while True:
+        row = db.execute("SELECT kind, of FROM changes WHERE id = ?", (current,)).fetchone()
+        if row is None:
+            return
+        status = "reverted" if undone or row["kind"] == "rollback" else "applied"
+        db.execute(
+            "UPDATE hosts SET status = ?, undone_by = ? WHERE change = ? AND host = ?",
+            (status, taker if undone else None, current, host),
+        )
+        if row["kind"] != "rollback":
+            return
+        undone, current, taker = not undone, row["of"], current
 
 
 def close_change(db: Connection, change_id: str, now: str, unfinished: Sequence[str]) -> None:

@@ -132,18 +132,18 @@ class Journal:
         *,
         error: Fault | None = None,
         notes: Sequence[str] | None = None,
-        undone: tuple[str, HostStatus] | None = None,
+        undone: str | None = None,
     ) -> None:
         """A host's state; a change whose hosts are all final gets its end.
 
-        ``undone``: the change that this one took back, and what that one's host is from now on.
+        ``undone``: the change that this one took back on this host.
         """
         with self._database.transaction() as db:
             self._status(db, change_id, host, status, error)
             if notes is not None:
                 rows.update_host(db, change_id, host, notes=json.dumps(list(notes)))
             if undone is not None:
-                rows.set_undone(db, undone[0], host, undone[1], change_id)
+                rows.set_undone(db, undone, host, change_id)
             self._event(db, change_id, host, status)
 
     def event(self, change_id: str, host: str | None, text: str) -> None:

@@ -25,7 +25,7 @@ from hostcfg.errors import ChangeRefused
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hostcfg.changes import FileState, Outcome
+    from hostcfg.changes import FileChange, FileState, Outcome
     from hostcfg.model import Facts
     from hostcfg.transports.base import Command, CommandResult
 
@@ -200,6 +200,11 @@ class Changer(ABC):
         ChangeRefused for a key or a value that could mean something else to the host.
         """
 
+    def companions(self, facts: Facts, key: str, raw: str) -> Mapping[str, str]:
+        """Other keys that must follow when ``key`` is ``raw``, so that it has its effect now."""
+        del facts, key, raw
+        return {}
+
     def shown(self, key: str, raw: str | None) -> str | None:
         """``raw`` as a person wants to see it, where the host's own text is longer than the value."""
         del key
@@ -217,6 +222,13 @@ class Changer(ABC):
     @abstractmethod
     def file_contents(self, path: str, now: bytes | None, assignments: Mapping[str, str]) -> bytes:
         """The whole file with ``assignments`` in hostcfg's part of it, everything else untouched."""
+
+    @abstractmethod
+    def file_restored(self, change: FileChange, now: FileState) -> FileState | None:
+        """What takes a change out of a file as it is ``now``; None: it has been changed too much since.
+
+        ``change.after`` is known.  A file that is already as before comes back as it is.
+        """
 
     @abstractmethod
     def outranked_by(self, facts: Facts, key: str) -> str | None:

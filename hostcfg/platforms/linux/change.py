@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from typing import TYPE_CHECKING
 
+from hostcfg.errors import ChangeRefused
+from hostcfg.model import State
+from hostcfg.platforms.linux.keys import DEFAULT_QDISC
+from hostcfg.platforms.linux.write import PERSIST_PATH, set_command, split_key
 from hostcfg.platforms.posix.changer import PosixChanger, canonical
 from hostcfg.platforms.posix.config import Style
 from hostcfg.platforms.posix.scripts import Family, text_of
@@ -13,7 +19,10 @@ if TYPE_CHECKING:
 
     from hostcfg.model import Facts
 
-PERSIST_PATH = "/etc/sysctl.d/90-hostcfg.conf"
+# dev_valid_name() in net/core/dev.c; a dash in front would be an option to tc and ip.
+DEVICE = re.compile(r"[^\s/:-][^\s/:]{0,14}")
+# Those that hostcfg can make again from what tc shows of them (change.sh, hc_qdisc_args).
+SIMPLE_QDISCS = frozenset({"pfifo", "bfifo", "pfifo_fast", "fq", "fq_codel", "codel", "sfq"})
 
 
 def address(key: str) -> tuple[str, str]:
@@ -21,10 +30,15 @@ def address(key: str) -> tuple[str, str]:
 
     ``net.ipv4.conf.eth0/100.mtu`` is interface eth0.100: dots and slashes swap (sysctl(8)).
     """
-    for kind in ("qdisc", "txqueuelen"):
-        if key.startswith(f"{kind}/"):
-            return kind, key.removeprefix(f"{kind}/")
-    return "sysctl", "/proc/sys/" + key.translate(str.maketrans("./", "/."))
+    kind, name = split_key(key)
+    if kind != "sysctl":
+        if not DEVICE.fullmatch(name) or name in (".", ".."):
+            raise ChangeRefused("is no name of a network interface", key=key)
+        return kind, name
+    path = key.translate(str.maketrans("./", "/."))
+    if any(part in ("", ".", "..") for part in path.split("/")):
+        raise ChangeRefused("is no sysctl of Linux", key=key)
+    return "sysctl", f"/proc/sys/{path}"
 
 
 class LinuxChanger(PosixChanger):
@@ -42,14 +56,22 @@ class LinuxChanger(PosixChanger):
         return " ".join(qdisc_kinds(raw)) if raw is not None and key.startswith("qdisc/") else raw
 
     def inverse(self, facts: Facts, key: str, wanted: str) -> tuple[str | None, str]:
-        from hostcfg.platforms import get_platform
-
-        address(key)
         del wanted
+        kind, name = address(key)
         native = facts.native.get(key)
-        if native is None or native.raw is None:
-            return None, f"its value could not be read ({'absent' if native is None else native.state.value})"
-        return get_platform(self.os).set_command(key, native.raw), ""
+        if native is None or native.raw is None or native.state is not State.VALUE:
+            state = "absent" if native is None else native.state.value
+            return None, f"its value could not be read ({state})"
+        if kind == "qdisc":
+            return _qdisc_inverse(facts, key, name, native.raw)
+        return set_command(key, native.raw), ""
+
+    def companions(self, facts: Facts, key: str, raw: str) -> Mapping[str, str]:
+        """default_qdisc serves new interfaces only: those that carry the routes need their own step."""
+        if key != DEFAULT_QDISC:
+            return {}
+        present = [(f"qdisc/{i.name}", i.qdisc) for i in facts.interfaces if i.routes]
+        return {name: raw for name, now in present if now not in (None, "noqueue", raw)}
 
     def modules_for(self, key: str, raw: str) -> Sequence[str]:
         """The kernel names its modules after what they hold: tcp_bbr, sch_fq (request_module)."""
@@ -96,6 +118,25 @@ class LinuxChanger(PosixChanger):
         return notes
 
 
+def _qdisc_inverse(facts: Facts, key: str, name: str, raw: str) -> tuple[str | None, str]:
+    """What brings a queueing discipline back, from the probe's ``tc qdisc show``.
+
+    Sample: ``qdisc mq 0: dev eth0 root``.  Handle 0 is the kernel's choice: it returns when ours goes.
+    """
+    for section in facts.sections:
+        rows = [line.split() for line in section.text.splitlines()] if section.kind == "tc-qdisc" else []
+        for row in rows:
+            if row[:1] == ["qdisc"] and row[3:6] == ["dev", name, "root"]:
+                if row[2] == "0:":
+                    return f"tc qdisc del dev {shlex.quote(name)} root", ""
+                if row[1] not in SIMPLE_QDISCS:
+                    return (
+                        None,
+                        f"{row[1]} on {name} was made by hand and can't be made again from what tc shows",
+                    )
+    return set_command(key, raw), ""
+
+
 def qdisc_kinds(raw: str) -> tuple[str, ...]:
     """The kind of the root and of what is under an ``mq`` root, from a name or from ``tc qdisc show``.
 
@@ -103,11 +144,11 @@ def qdisc_kinds(raw: str) -> tuple[str, ...]:
     that kind.
     """
     if not raw.startswith("qdisc "):
-        return tuple(word for word in raw.split() if word != "mq")[:1] or ("mq",)
+        return tuple(raw.split())
     rows = [line.split() for line in raw.splitlines()]
     roots = [row[1] for row in rows if len(row) > 3 and row[0] == "qdisc" and row[3] == "root"]
     below = {row[1] for row in rows if len(row) > 3 and row[3] == "parent"} - {"clsact", "ingress"}
-    return tuple(sorted(below)) if roots == ["mq"] and below else tuple(roots)
+    return tuple(below) if roots in (["mq"], ["mqprio"]) and len(below) == 1 else tuple(roots)
 
 
 CHANGER = LinuxChanger()

@@ -1,5 +1,5 @@
 # hostcfg on Linux: how one key is read and written, and what the timer needs to know.
-# KIND ARG: sysctl PATH | qdisc INTERFACE | txqueuelen INTERFACE
+# KIND ARG: sysctl PATH | qdisc INTERFACE | txqueuelen INTERFACE | tso INTERFACE
 
 # hc_now=whole seconds since boot: no clock jump moves it.
 hc_uptime() {
@@ -20,6 +20,11 @@ hc_identity() {
 	done
 	return 0
 }
+
+# The timer is the last process to be killed when memory runs out.
+hc_protect() {
+	[ -w /proc/self/oom_score_adj ] && printf '%s\n' -1000 >/proc/self/oom_score_adj
+} 2>/dev/null
 
 # Whether process $1 is this change's timer.
 hc_is_ours() {
@@ -57,17 +62,19 @@ hc_get() {
 		*) return 2 ;;
 		esac
 		;;
+	tso)
+		hc_value=$(ethtool -k "$2" 2>/dev/null | sed -n 's/^tcp-segmentation-offload: *//p')
+		[ -n "$hc_value" ] || return 2
+		;;
 	esac
 	return 0
 }
 
-# Whether VALUE is what WANTED means.  A queueing discipline may be wanted by its name alone; with
-# one queue for each CPU (mq) it is there when all the queues have it.
+# Whether VALUE is what WANTED means.  A queueing discipline may be wanted by its name alone.
 hc_match() {
 	if [ "$1" = qdisc ]; then
-		case $3 in *' '*) ;; *)
-			hc_kinds=$(hc_qdisc_kinds "$2")
-			[ "$hc_kinds" = "$3" ] || [ "$hc_kinds" = "mq $3" ]
+		case $3 in 'qdisc '*) ;; *)
+			[ "$(hc_qdisc_name "$2")" = "$3" ]
 			return
 			;;
 		esac
@@ -75,22 +82,27 @@ hc_match() {
 	hc_same_text "$2" "$3"
 }
 
-# "fq", or "mq fq_codel" where every queue under mq has fq_codel, from `tc qdisc show dev X`.
-hc_qdisc_kinds() {
+# The name that counts in the output of `tc qdisc show dev X`: the root's, or with a queue for each CPU
+# (mq) the one that all the queues have.
+hc_qdisc_name() {
 	printf '%s\n' "$1" | {
 		hc_root=
 		hc_below=
-		while read -r hc_w hc_kind hc_handle hc_where hc_rest; do
+		while read -r hc_w hc_q hc_rest; do
 			[ "$hc_w" = qdisc ] || continue
-			case $hc_where in
-			root) hc_root=$hc_kind ;;
-			parent) case $hc_kind in clsact | ingress) ;; *)
-				case " $hc_below " in *" $hc_kind "*) ;; *) hc_below="$hc_below $hc_kind" ;; esac
+			case $hc_rest in
+			*': root'*) hc_root=$hc_q ;;
+			*': parent'*)
+				case $hc_q in clsact | ingress) continue ;; esac
+				case " $hc_below " in *" $hc_q "*) ;; *) hc_below="$hc_below $hc_q" ;; esac
 				;;
-			esac ;;
 			esac
 		done
-		printf '%s' "$hc_root$hc_below"
+		set -f
+		# shellcheck disable=SC2086 # its words are counted
+		set -- $hc_below
+		case $hc_root in mq | mqprio) [ $# -eq 1 ] && hc_root=$1 ;; esac
+		printf '%s' "$hc_root"
 	}
 }
 
@@ -107,6 +119,7 @@ hc_put() {
 			hc_error=$(ip link set dev "$2" txqueuelen "$3" 2>&1)
 		fi
 		;;
+	tso) hc_error=$(ethtool -K "$2" tso "${3%% *}" 2>&1) ;;
 	esac
 	return 0
 }
@@ -119,9 +132,10 @@ hc_put_qdisc() {
 	'qdisc '*) ;;
 	*)
 		hc_get qdisc "$1"
-		case $(hc_qdisc_kinds "$hc_value") in
+		hc_qdisc_line "$hc_value"
+		case $hc_kind in
 		# a single root would take the queues of the CPUs away
-		mq*) hc_put_mq "$1" "$2" ;;
+		mq) hc_put_mq "$1" "$2" ;;
 		*) hc_error=$(tc qdisc replace dev "$1" root "$2" 2>&1) ;;
 		esac
 		return
@@ -170,8 +184,11 @@ hc_qdisc_args() {
 	pfifo | bfifo | fq | fq_codel | codel | sfq) ;;
 	*) return 1 ;;
 	esac
+	# what fq of Linux 6.7 and later shows when nobody set it
+	hc_stock=' bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1 weights 589824 196608 65536'
+	case $hc_options in *"$hc_stock"*) hc_options="${hc_options%%"$hc_stock"*} ${hc_options#*"$hc_stock"}" ;; esac
 	set -f
-	# shellcheck disable=SC2086
+	# shellcheck disable=SC2086 # its words are looked at one by one
 	set -- $hc_options
 	set +f
 	while [ $# -gt 0 ]; do

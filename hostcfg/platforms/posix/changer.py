@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hostcfg.platforms.changer import Changer
 from hostcfg.platforms.posix import reports, scripts
-from hostcfg.platforms.posix.config import merge
+from hostcfg.platforms.posix.config import merge, without
 from hostcfg.transports.base import Command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hostcfg.changes import FileState
+    from hostcfg.changes import FileChange, FileState
     from hostcfg.platforms.changer import (
         BeginReport,
         ConfirmReport,
@@ -66,6 +67,21 @@ class PosixChanger(Changer):
 
     def file_contents(self, path: str, now: bytes | None, assignments: Mapping[str, str]) -> bytes:
         return merge(now, assignments, self.style(path))
+
+    def file_restored(self, change: FileChange, now: FileState) -> FileState | None:
+        before, after = change.before, change.after
+        if now.contents == before.contents or after is None:
+            return now
+        if now.contents == after.contents:
+            return before
+        if now.contents is None:
+            return None  # somebody removed it: nothing of ours is left in it
+        contents = without(now.contents, after.contents or b"", before.contents or b"")
+        if contents is None:
+            return None
+        if contents == b"" and before.contents is None:
+            return before
+        return replace(now, contents=contents)
 
 
 def _same_word(a: str, b: str) -> bool:

@@ -46,6 +46,18 @@ def merge(now: bytes | None, assignments: Mapping[str, str], style: Style) -> by
     return rest + b"\n".join([BEGIN, *lines.values(), END, b""])
 
 
+def without(now: bytes, after: bytes, before: bytes) -> bytes | None:
+    """``now`` with the block of ``before`` in place of the block of ``after``: other people's lines stay.
+
+    None where the block itself was changed since, by whoever.
+    """
+    head, block, tail = _split(now)
+    if block != _split(after)[1] or not block:
+        return None
+    old = _split(before)[1]
+    return head + (b"\n".join([BEGIN, *old, END, b""]) if old else b"") + tail
+
+
 def _split(data: bytes) -> tuple[bytes, list[bytes], bytes]:
     """What stands before the block, its lines, and what follows; no block where it has no end."""
     lines = data.splitlines(keepends=True)

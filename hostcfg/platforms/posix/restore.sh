@@ -62,7 +62,14 @@ hc_restore_step() {
 	fi
 	hc_before=$4
 	[ -e "$hc_dir/before.$1" ] && hc_before=$(cat "$hc_dir/before.$1")
-	hc_get "$2" "$3" && hc_match "$2" "$hc_value" "$hc_before" && return 0
+	hc_get "$2" "$3"
+	case $? in
+	0) hc_match "$2" "$hc_value" "$hc_before" && return 0 ;;
+	1) # an interface that was taken out, a module that is gone: nothing is left to put back
+		[ "$hc_pass" = 1 ] && printf 'step %s (%s): no longer there\n' "$1" "$3"
+		return 0
+		;;
+	esac
 	if [ "$hc_careful" = 1 ] && ! hc_match "$2" "$hc_value" "$6"; then
 		[ "$hc_pass" = 1 ] && printf 'step %s (%s): not what hostcfg wrote; it stays\n' "$1" "$3"
 		return 0
@@ -177,6 +184,7 @@ hc_finish() {
 hc_timer_main() {
 	trap '' HUP INT PIPE
 	cd / || :
+	hc_protect
 	hc_slept=0
 	hc_hung=0
 	IFS= read -r hc_deadline <"$hc_dir/deadline" || hc_deadline=

@@ -1,0 +1,349 @@
+"""Taking a change back: the journal's before-values against what the host has now, then as an apply.
+
+A value that is no longer what hostcfg wrote belongs to someone else by now: it is named and left
+alone, unless forced.  A rollback is a change of its own, with a backup and a timer, and can be
+rolled back.  An unfinished change is settled by asking the host what has become of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hostcfg.changes import UNFINISHED, Fault, HostChange, StepResult
+from hostcfg.errors import ChangeRefused, HostcfgError, HostError, JournalError
+from hostcfg.hostrun import ChangeOptions, Connect, HostRun, OnEvent, nothing
+from hostcfg.model import Plan, State
+from hostcfg.plan import Wanted, plan_writes
+from hostcfg.platforms import get_platform
+from hostcfg.platforms.changer import get_changer
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from hostcfg.apply import Read
+    from hostcfg.changes import Change, FileState, HostStatus
+    from hostcfg.journal import Draft, Journal
+    from hostcfg.model import Facts
+    from hostcfg.platforms.changer import BeginReport, Changer, StatusReport
+
+__all__ = [
+    "Rollback",
+    "RollbackPlan",
+    "plan_rollback",
+    "rollback_change",
+    "rollback_host",
+    "rollback_last",
+    "rollback_unfinished",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Rollback:
+    """What became of each host; ``id`` None where nothing had to be written."""
+
+    id: str | None
+    hosts: Sequence[HostChange]
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackPlan:
+    """Steps back, and what is left alone with the reason."""
+
+    plan: Plan
+    left: Sequence[str] = ()
+
+
+@dataclass(slots=True)
+class _Run:
+    """What one rollback needs to know."""
+
+    journal: Journal
+    connect: Connect
+    read: Read
+    options: ChangeOptions
+    on_event: OnEvent
+    draft: Draft
+
+
+def in_force(change: Change, host: HostChange) -> bool:
+    """Whether what the change did to the host still stands, as far as the journal knows."""
+    good = "applied" if change.kind == "apply" else "reverted"
+    return host.status == good and host.undone_by is None
+
+
+def plan_rollback(facts: Facts, done: HostChange, *, force: bool = False) -> RollbackPlan:
+    """What brings ``done``'s before-values back on a host that is as ``facts`` say; pure."""
+    changer = get_changer(facts.os)
+    wanted: list[Wanted] = []
+    left: list[str] = []
+    for step in reversed(done.steps):
+        if step.outcome == "unchanged":
+            continue  # nothing was written; without an outcome nobody knows
+        why = _why_left(facts, changer, step, force=force)
+        if why is not None:
+            left.append(f"{step.key}: {why}")
+        elif step.from_raw is not None and not changer.same(
+            step.key, _raw(facts, step.key) or "", step.from_raw
+        ):
+            wanted.append(Wanted(step.key, step.from_raw, step.settings, "rollback"))
+    plan = plan_writes(facts, get_platform(facts.os), wanted, force=True, ordered=True)
+    return RollbackPlan(Plan(plan.host, plan.os, plan.steps), tuple(left))
+
+
+def _raw(facts: Facts, key: str) -> str | None:
+    native = facts.native.get(key)
+    return native.raw if native is not None and native.state is State.VALUE else None
+
+
+def _why_left(facts: Facts, changer: Changer, step: StepResult, *, force: bool) -> str | None:
+    """Why a step can't or must not be taken back now; None if it can, or is back already."""
+    if step.from_raw is None or step.inverse is None:
+        return "it was written by force and nothing can take it back"
+    now = _raw(facts, step.key)
+    if now is None:
+        return "it can't be read now"
+    wrote = step.read_back if step.read_back is not None else step.to_raw
+    if force or changer.same(step.key, now, step.from_raw) or changer.same(step.key, now, wrote):
+        return None
+    shown = " ".join(now.split())
+    return f"someone changed it to {shown!r} since, so it is left alone; --force restores it all the same"
+
+
+def rollback_change(
+    change_id: str,
+    *,
+    journal: Journal,
+    connect: Connect,
+    read: Read,
+    options: ChangeOptions,
+    hosts: Collection[str] | None = None,
+    on_event: OnEvent = nothing,
+) -> Rollback:
+    """Takes back a change on all its hosts, or on ``hosts``; ChangeRefused if nothing of it stands."""
+    change = journal.change(change_id)
+    chosen = [h for h in change.hosts if hosts is None or h.host in hosts]
+    standing = [h for h in chosen if in_force(change, h)]
+    waiting = [h for h in chosen if h.status in UNFINISHED]
+    if not standing and not waiting:
+        raise ChangeRefused(_nothing_stands(change, chosen))
+    run = _Run(journal, connect, read, options, on_event, journal.draft("rollback", of=change.id))
+    results = [_settle_host(change, host, run) for host in waiting]
+    results += [_take_back(host, run) for host in standing]
+    stored = any(c.id == run.draft.id for c in journal.changes(limit=10))
+    return Rollback(run.draft.id if stored else None, results)
+
+
+def _nothing_stands(change: Change, hosts: Sequence[HostChange]) -> str:
+    undone = [h for h in hosts if h.undone_by is not None]
+    if undone:
+        return f"change {change.id} was rolled back already, by {undone[0].undone_by}"
+    states = ", ".join(f"{h.host} {h.status}" for h in hosts) or "it has no such host"
+    return f"nothing of change {change.id} is in force: {states}"
+
+
+def rollback_last(
+    *,
+    journal: Journal,
+    connect: Connect,
+    read: Read,
+    options: ChangeOptions,
+    on_event: OnEvent = nothing,
+) -> Rollback:
+    """Takes back the newest apply that still stands on some host; ChangeRefused if there is none."""
+    for change in journal.changes():
+        if change.kind == "apply" and any(in_force(change, h) or h.status == "pending" for h in change.hosts):
+            return rollback_change(
+                change.id, journal=journal, connect=connect, read=read, options=options, on_event=on_event
+            )
+    raise ChangeRefused("no applied change is left to roll back; see hostcfg history")
+
+
+def rollback_host(
+    host: str,
+    *,
+    journal: Journal,
+    connect: Connect,
+    read: Read,
+    options: ChangeOptions,
+    on_event: OnEvent = nothing,
+) -> Rollback:
+    """Takes back the newest apply that still stands on ``host``, there alone; ChangeRefused if none does."""
+    for change in journal.changes():
+        mine = [h for h in change.hosts if h.host == host]
+        if change.kind == "apply" and any(in_force(change, h) or h.status == "pending" for h in mine):
+            return rollback_change(
+                change.id,
+                journal=journal,
+                connect=connect,
+                read=read,
+                options=options,
+                hosts={host},
+                on_event=on_event,
+            )
+    raise ChangeRefused("no applied change is left to roll back on it; see hostcfg history", host=host)
+
+
+@dataclass(slots=True)
+class _Files:
+    """Which files go back, and which are somebody else's by now."""
+
+    done: HostChange
+    changer: Changer
+    force: bool
+    left: list[str] = field(default_factory=list)
+
+    def __call__(self, report: BeginReport) -> Sequence[FileState]:
+        now = {state.path: state for state in report.files}
+        found = []
+        for change in self.done.files:
+            state = now.get(change.before.path)
+            if state is None or change.after is None:
+                continue
+            restored = self.changer.file_restored(change, state)
+            if restored is None and self.force:
+                restored = change.before
+            if restored is None:
+                self.left.append(f"{state.path}: someone changed it since, so it is left alone")
+            elif restored != state:
+                found.append(restored)
+        return found
+
+
+def _take_back(done: HostChange, run: _Run) -> HostChange:
+    """One host of a change that stands."""
+    try:
+        changer = get_changer(done.os)
+        with run.connect(done.host) as first:
+            run.on_event("connected")
+            back = plan_rollback(run.read(first, done.host), done, force=run.options.force)
+            run.on_event("planned")
+            files = _Files(done, changer, run.options.force)
+            left = list(back.left)
+            paths = tuple(file.before.path for file in done.files if file.after is not None)
+            if not back.plan.steps and not paths:
+                return _nothing_to_write(done, left, run)
+            host_run = HostRun(
+                host=done.host,
+                plan=back.plan,
+                draft=run.draft,
+                journal=run.journal,
+                connect=run.connect,
+                changer=changer,
+                options=run.options,
+                on_event=run.on_event,
+                files=files,
+                paths=paths,
+                unload=done.modules,
+                identity={} if run.options.force else done.identity,
+                details={step.key: step.detail for step in done.steps if step.detail is not None},
+                done="reverted",
+                back="failed",
+                shortfall=lambda: _left_alone(done.host, [*left, *files.left]),
+            )
+            return host_run.over(first)
+    except JournalError:
+        raise
+    except HostcfgError as error:
+        status: HostStatus = "unknown" if isinstance(error, HostError) else "failed"
+        return HostChange(done.host, done.os, status, error=Fault.of(error))
+
+
+def _left_alone(host: str, left: Sequence[str]) -> Fault | None:
+    return Fault("changed", f"{host}: {'; '.join(left)}") if left else None
+
+
+def _nothing_to_write(done: HostChange, left: Sequence[str], run: _Run) -> HostChange:
+    """The host has its before-values already (a boot brought them), or all of them are someone else's."""
+    fault = _left_alone(done.host, left)
+    if fault is not None:
+        return HostChange(done.host, done.os, "failed", error=fault)
+    assert run.draft.of is not None  # noqa: S101  # a rollback is of a change
+    run.journal.ended(run.draft.of, done.host, "reverted")
+    return HostChange(done.host, done.os, "reverted", notes=("it has its before-values already",))
+
+
+def rollback_unfinished(
+    *,
+    journal: Journal,
+    connect: Connect,
+    read: Read,
+    options: ChangeOptions,
+    on_event: OnEvent = nothing,
+) -> Sequence[Rollback]:
+    """Settles every host that has not reached a final state, change by change, newest first."""
+    found = []
+    for change in journal.unfinished():
+        draft = journal.draft("rollback", of=change.id)
+        run = _Run(journal, connect, read, options, on_event, draft)
+        hosts = [_settle_host(change, h, run) for h in change.hosts if h.status in UNFINISHED]
+        found.append(Rollback(change.id, hosts))
+    return found
+
+
+def _settle_host(change: Change, host: HostChange, run: _Run) -> HostChange:
+    """Asks a host what has become of an unfinished change, and has it restored if it still stands."""
+    try:
+        with run.connect(host.host) as transport:
+            run.on_event("connected")
+            report = _status_run(change, host, run).ask(transport, restore=True)
+            run.on_event("asked")
+    except HostError as error:
+        return _ended(change, host, run, "unknown", Fault.of(error))
+    if report.state == "gone" and host.status != "planned":
+        return _settle_without_backup(change, host, report, run)
+    return _ended(change, host, run, *_settled(change, host, report))
+
+
+def _status_run(change: Change, host: HostChange, run: _Run) -> HostRun:
+    from hostcfg.apply import run_of
+
+    return run_of(change, host, run.journal, run.connect, run.on_event)
+
+
+def _settled(change: Change, host: HostChange, report: StatusReport) -> tuple[HostStatus, Fault | None]:
+    """The final state of a host, by its own word."""
+    rollback = change.kind == "rollback"
+    if report.state == "confirmed":
+        return ("reverted" if rollback else "applied"), None
+    if report.state in ("restored", "gone"):
+        if not rollback:
+            return "reverted", None
+        return "failed", Fault(
+            "refused", f"{host.host}: the rollback did not end; {change.of} is still in force"
+        )
+    if report.state == "failed":
+        names = [step.key for step in host.steps]
+        left = ", ".join(names[int(w) - 1] if w.isdigit() else w for w in report.unrestored)
+        return "failed", Fault("command", f"{host.host}: not put back: {left}")
+    why = f"the host says {report.state}" if report.root else "root is needed to put it back"
+    return "unknown", Fault("command", f"{host.host}: {why}")
+
+
+def _settle_without_backup(change: Change, host: HostChange, report: StatusReport, run: _Run) -> HostChange:
+    """The host's own backup is gone: the journal's before-values, if it is still that machine."""
+    for name, value in host.identity.items():
+        if report.identity.get(name, value) != value and not run.options.force:
+            message = f"{host.host}: this is another machine now ({name} differs); --force overrides"
+            return _ended(change, host, run, "failed", Fault("refused", message))
+    result = _take_back(host, run)
+    if result.status == "reverted":
+        return _ended(change, host, run, "reverted", None)
+    return result
+
+
+def _ended(
+    change: Change, host: HostChange, run: _Run, status: HostStatus, fault: Fault | None
+) -> HostChange:
+    taken = change.of if change.kind == "rollback" and status == "reverted" else None
+    run.journal.ended(change.id, host.host, status, error=fault, undone=taken)
+    run.on_event("ended")
+    return HostChange(
+        host=host.host,
+        os=host.os,
+        status=status,
+        steps=host.steps,
+        error=fault,
+        notes=host.notes,
+        revert_in_s=host.revert_in_s,
+    )
