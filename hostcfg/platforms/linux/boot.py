@@ -51,6 +51,13 @@ _FLOORS = {
     "net.core.wmem_max": 4608,
     "net.core.wmem_default": 4608,
 }
+# Network keys are C's int (proc_dointvec) but for these: unsigned int, and long for pages.
+_LARGEST = {
+    "net.ipv4.tcp_notsent_lowat": 2**32 - 1,
+    "net.ipv4.tcp_mem": 2**63 - 1,
+    "net.ipv4.udp_mem": 2**63 - 1,
+    "net.core.bpf_jit_limit": 2**63 - 1,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,13 +267,17 @@ def _matches(pattern: str, key: str) -> bool:
 
 
 def kernel_takes(key: str, raw: str) -> bool:
-    """Whether a write of ``raw`` sets ``key``: the form is right, and above the kernel's floor."""
+    """Whether a write of ``raw`` sets ``key``: its form, its integer type and the buffers' floors.
+
+    Other bounds (tcp_syn_retries ends at 127) differ by release and are not in here.
+    """
     try:
         value = kernel_value(key, raw)
     except ValueError:
         return False
-    floor = _FLOORS.get(key)
-    return floor is None or not isinstance(value, int) or value >= floor
+    parts = [part for part in (value if isinstance(value, list) else [value]) if isinstance(part, int)]
+    largest = _LARGEST.get(key, 2**31 - 1 if key.startswith("net.") else 2**63)
+    return all(_FLOORS.get(key, -(2**63)) <= part <= largest for part in parts)
 
 
 def kernel_value(key: str, raw: str) -> Json:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 # Queues that hold a whole transmit queue back; the others keep their own limits (tc(8)).
 _QUEUES_BY_LENGTH = frozenset({"pfifo_fast", "pfifo", "bfifo"})
 _LONG_QUEUE_PACKETS = 10_000
+_BEYOND_RAM_BYTES = 1 << 40  # where the RAM is not known: a tcp_mem above it was meant in bytes
 _TUNERS = {"tuned": "TuneD", "bpftune": "bpftune", "ktune": "ktune"}
 
 
@@ -65,25 +66,31 @@ def _options(facts: Facts, view: View) -> Iterator[Finding]:
 
 
 def _buffers(facts: Facts, view: View) -> Iterator[Finding]:
-    """tcp_rmem against itself and against rmem_max; the same for sending."""
+    """tcp_rmem and tcp_wmem in themselves, and against what a program may ask for."""
     del view
+    capped: list[tuple[str, int, str, int]] = []
     for triple, cap in ((TCP_RMEM, RMEM_MAX), (TCP_WMEM, WMEM_MAX)):
-        parts = numbers(facts, triple, 3)
+        parts, limit = numbers(facts, triple, 3), numbers(facts, cap, 1)
         if parts is None:
             continue
-        short = triple.rpartition(".")[2]
         if parts[1] > parts[2]:
             message = (
                 f"{triple}: the default {parts[1]:,} is above the maximum {parts[2]:,}, so nothing grows"
             )
             yield Finding("buffer_order", "warning", message, (triple,))
-        limit = numbers(facts, cap, 1)
         if limit is not None and limit[0] < parts[2]:
-            message = (
-                f"{cap} {limit[0]:,} is below {short}'s maximum {parts[2]:,}: a program that asks for a size "
-                f"(iperf -w) gets at most {2 * limit[0]:,} bytes; autotuning is not held back by it"
-            )
-            yield Finding("explicit_size_capped", "info", message, (cap, triple))
+            capped.append((cap, limit[0], triple, parts[2]))
+    if capped:
+        sizes = " and ".join(
+            f"{cap} {limit:,} is below {triple.rpartition('.')[2]}'s maximum {most:,}"
+            for cap, limit, triple, most in capped
+        )
+        message = (
+            f"{sizes}: a program that asks for a size (iperf -w) gets at most "
+            f"{2 * min(limit for _, limit, _, _ in capped):,} bytes; autotuning is not held back by it"
+        )
+        keys = tuple(key for cap, _, triple, _ in capped for key in (cap, triple))
+        yield Finding("explicit_size_capped", "info", message, keys)
 
 
 def _memory(facts: Facts, view: View) -> Iterator[Finding]:
@@ -101,10 +108,11 @@ def _memory(facts: Facts, view: View) -> Iterator[Finding]:
     if pages is None:
         return
     top, pressure = pages[2] * page, pages[1] * page
-    if facts.memory_bytes is not None and top > facts.memory_bytes:
+    if top > (facts.memory_bytes or _BEYOND_RAM_BYTES):
+        than = f"the RAM of {facts.memory_bytes >> 20:,} MiB" if facts.memory_bytes else "a host has RAM"
         message = (
-            f"{TCP_MEM} allows {pages[2]:,} pages = {top >> 20:,} MiB, more than the RAM of "
-            f"{facts.memory_bytes >> 20:,} MiB: it is in pages, not bytes"
+            f"{TCP_MEM} allows {pages[2]:,} pages = {top >> 20:,} MiB, more than {than}: "
+            "the key counts pages, not bytes"
         )
         yield Finding("tcp_mem_too_large", "warning", message, (TCP_MEM,))
     receive, send = numbers(facts, TCP_RMEM, 3), numbers(facts, TCP_WMEM, 3)

@@ -13,6 +13,7 @@ from hostcfg.platforms.linux.boot import Boot, BootLoader, ConfFile, kernel_take
 from hostcfg.platforms.linux.conf import assignments, key_to_path, path_to_key
 from hostcfg.platforms.linux.host import Host, read_conf, read_host
 from hostcfg.platforms.linux.keys import PATH_KEYS
+from hostcfg.platforms.linux.native import is_key
 from hostcfg.platforms.linux.parsers import PARSERS
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ _PROC_ERROR = re.compile(r"/proc/sys/(?P<path>[^:\s']+)'?: (?P<why>.+)")
 _ASSIGNED = re.compile(r"(?P<key>[a-z][\w./-]{1,200}) *= *(?P<raw>.*)")
 # Registered for the first network namespace alone (netns_core_table, net/core/sysctl_net_core.c).
 _GLOBAL_KEY, _COMMON_KEY = "net.core.netdev_max_backlog", "net.core.somaxconn"
-_WHOLE_LISTING = 100  # keys in a `sysctl -a` of the smallest kernel; fewer were asked for by name
+_WHOLE_LISTING = 60  # network keys of the smallest `sysctl -a`; fewer were asked for by name
 
 
 @dataclass(slots=True)
@@ -145,10 +146,10 @@ def _config_values(section: Section, parsed: Parsed) -> list[BootValue]:
         found = [
             BootValue(a.key, a.raw, "sysctl.conf", a.line, NOT_KNOWN)
             for a in assignments(section.text).assignments
-            if not a.glob and not a.exclude
+            if not a.glob and not a.exclude and is_key(a.key)
         ]
     seen = {value.key for value in found}
-    others = ((key, raw) for key, raw in _raws(parsed.values) if key not in seen)
+    others = ((key, raw) for key, raw in _raws(parsed.values) if key not in seen and is_key(key))
     return found + [BootValue(key, raw, parsed.command, 0, NOT_KNOWN) for key, raw in others]
 
 
@@ -182,7 +183,8 @@ def _text(value: Json) -> str | None:
 
 def _child_namespace(view: View, sections: Sequence[Section]) -> bool | None:
     """Whether this is another network namespace than the first, told by the keys that only that one has."""
-    whole = any(s.kind == "linux-host" for s in sections) or len(view.native) >= _WHOLE_LISTING
+    network = sum(key.startswith(("net.core.", "net.ipv4.tcp_")) for key in view.native)
+    whole = any(s.kind == "linux-host" for s in sections) or network >= _WHOLE_LISTING
     if _GLOBAL_KEY in view.native:
         return False
     return True if whole and _COMMON_KEY in view.native else None

@@ -116,8 +116,9 @@ def _row(header: re.Match[str]) -> Row | None:
         row["link"] = under
     row["flags"] = [flag for flag in header["flags"].split(",") if flag]
     row |= _pairs(header["rest"])
-    complete = isinstance(row.get("qdisc"), str) and isinstance(row.get("operstate"), str)
-    return row if complete else None  # cut before its end
+    # busybox has no state: "mtu 1500 qdisc noqueue qlen 1000"
+    ended = isinstance(row.get("operstate"), str) or "txqlen" in row
+    return row if ended and isinstance(row.get("qdisc"), str) else None  # None: cut before its end
 
 
 def _pairs(text: str) -> Row:
