@@ -37,13 +37,15 @@ class Inventory(Protocol):
         """Hosts of a name, glob or ``@group``, in the inventory's order; empty if it names none."""
 
 
-def resolve_targets(targets: Sequence[str], inventory: Inventory | None = None) -> list[HostSpec]:
-    """Hosts in the order given, each once; UsageError for an empty, unknown or matchless target."""
-    found: dict[str, HostSpec] = {}
-    for target in targets:
-        for spec in _resolve_one(target.strip(), inventory):
-            found.setdefault(spec.name, spec)
-    return list(found.values())
+def resolve_targets(
+    targets: Sequence[str], inventory: Inventory | None = None, *, once: bool = True
+) -> list[HostSpec]:
+    """Hosts in the order given; UsageError for an empty, unknown or matchless target.
+
+    ``once``: a host that several targets name comes once.
+    """
+    specs = [spec for target in targets for spec in _resolve_one(target.strip(), inventory)]
+    return list(dict.fromkeys(specs)) if once else specs
 
 
 def _resolve_one(target: str, inventory: Inventory | None) -> Sequence[HostSpec]:
@@ -61,6 +63,8 @@ def _resolve_one(target: str, inventory: Inventory | None) -> Sequence[HostSpec]
     if hosts:
         return hosts
     if target.startswith("@") or any(c in target for c in "*?"):
-        where = "the inventory has no such host or group" if inventory else "there is no inventory: give -i FILE"
+        where = (
+            "the inventory has no such host or group" if inventory else "there is no inventory: give -i FILE"
+        )
         raise UsageError(f"{target!r} matches nothing: {where}")
     return [HostSpec(target, "ssh", target)]

@@ -1,1 +1,117 @@
-"""Results to text."""
+"""The command line: ``hostcfg COMMAND``.  Commands are imported when they are called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from hostcfg import __version__
+from hostcfg.errors import HostcfgError
+
+COMMANDS = {
+    "apply": "hostcfg.cli.apply:apply",
+    "confirm": "hostcfg.cli.confirm:confirm",
+    "diff": "hostcfg.cli.diff:diff",
+    "history": "hostcfg.cli.history:history",
+    "parse": "hostcfg.cli.parse:parse",
+    "path": "hostcfg.cli.path:path",
+    "plan": "hostcfg.cli.plan:plan",
+    "profiles": "hostcfg.cli.profiles:profiles",
+    "render": "hostcfg.cli.render:render",
+    "rollback": "hostcfg.cli.rollback:rollback",
+    "show": "hostcfg.cli.show:show",
+    "snapshot": "hostcfg.cli.snapshot:snapshot",
+}
+"""Command name -> where its click command stands."""
+
+SUMMARIES = {
+    "apply": "Write a profile to hosts, with backup, revert timer and check.",
+    "confirm": "End the waiting time of a change that was held.",
+    "diff": "Hosts against a profile, or one host against another.",
+    "history": "What was changed, when, by whom, and how it ended.",
+    "parse": "Recognise and parse the output of a native command.",
+    "path": "Which setting at which end limits a path, and to what rate.",
+    "plan": "The exact commands that apply would run; touches nothing.",
+    "profiles": "List, show and check profiles.",
+    "render": "A profile as commands or config file for someone else's admin.",
+    "rollback": "Put before-values back.",
+    "show": "Current settings of hosts, and what is worth knowing of them.",
+    "snapshot": "Current settings of hosts as files, usable as file: targets.",
+}
+
+
+class LazyGroup(click.Group):
+    """Lists every command without importing any."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(SUMMARIES.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], COMMANDS, 1)
+            if near and "Did you mean" not in error.message:
+                raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from None
+            raise
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+@click.version_option(__version__, prog_name="hostcfg")
+def cli() -> None:
+    """Read, compare, change and roll back the TCP settings of hosts.
+
+    \b
+    hostcfg diff local --profile wan --rate 1gbit --rtt 80ms
+    hostcfg path lon-1 sin-1 --rate 1gbit --rtt 170ms
+    hostcfg show web-1 file:far-end.txt
+    """
+
+
+def main() -> None:
+    """Entry point: exit 0, 1 (differences) or 2 (trouble); errors are one line on stderr."""
+    try:
+        code = cli.main(standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as done:
+        code = done.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = 2
+    except click.Abort:
+        click.echo("interrupted", err=True)
+        code = 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads: end in silence
+        code = 141
+    except HostcfgError as error:
+        report(error)
+        code = 2
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def report(error: HostcfgError) -> None:
+    """One line on stderr; control characters are shown and not obeyed."""
+    line = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in str(error))
+    click.echo(f"hostcfg: {line}", err=True)

@@ -6,6 +6,7 @@ Pure: facts in, a report out.  ``analyse_path`` is the way in; ``to_json`` makes
 
 from hostcfg.path.analysis import analyse_path
 from hostcfg.path.evidence import LiveEvidence, MeasuredEvidence, compare_measured, live_evidence
+from hostcfg.path.one_end import throughput_sentence
 from hostcfg.path.report import Direction, HostFinding, HostNeed, Limit, PathReport, TestAdvice, to_json
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "analyse_path",
     "compare_measured",
     "live_evidence",
+    "throughput_sentence",
     "to_json",
 ]

@@ -1,0 +1,5 @@
+"""``python -m hostcfg``."""
+
+from hostcfg.cli import main
+
+main()

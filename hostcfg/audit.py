@@ -1,0 +1,135 @@
+"""A host held against a profile: targets, differences, and what they mean for throughput.  Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from hostcfg.compare import compare_with_targets
+from hostcfg.errors import UsageError
+from hostcfg.path import throughput_sentence
+from hostcfg.platforms import all_platforms, get_platform
+from hostcfg.profiles import profile_targets
+from hostcfg.profiles.inputs import input_values
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hostcfg.errors import HostcfgError
+    from hostcfg.model import Difference, Facts, Finding, Link
+    from hostcfg.profiles import Profile, ProfileTargets
+    from hostcfg.reader import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class HostAudit:
+    """One host's differences to a profile; ``meaning`` says in a sentence what they cost."""
+
+    name: str
+    facts: Facts | None
+    differences: Sequence[Difference] = ()
+    findings: Sequence[Finding] = ()
+    notes: Sequence[str] = ()
+    meaning: str | None = None
+    error: HostcfgError | None = None
+
+    @property
+    def status(self) -> Literal["same", "differs", "error"]:
+        """As in the contract's diff document."""
+        if self.error is not None:
+            return "error"
+        return "differs" if self.differences else "same"
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileAudit:
+    """Hosts held against one profile on one link (None where the profile needs none)."""
+
+    profile_name: str
+    link: Link | None
+    hosts: Sequence[HostAudit]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemTargets:
+    """What a profile wants on a typical host of one system."""
+
+    os: str
+    title: str
+    wanted: ProfileTargets
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedProfile:
+    """A profile on a link, for each system."""
+
+    profile: Profile
+    link: Link | None
+    systems: Sequence[SystemTargets]
+
+
+def check_call(profile: Profile, link: Link | None, inputs: Mapping[str, str]) -> None:
+    """UsageError or UnitError for inputs and a link that no host could be held against."""
+    input_values(profile, inputs)
+    if link is None and all(profile.needs_link(platform.name) for platform in all_platforms()):
+        raise UsageError(
+            f"profile {profile.name} needs a rate and an RTT; add for instance --rate 100mbit --rtt 80ms"
+        )
+
+
+def audit_host(facts: Facts, profile: Profile, link: Link | None, inputs: Mapping[str, str]) -> HostAudit:
+    """``facts`` against ``profile``; ProfileError if the profile can't be computed for this host."""
+    platform = get_platform(facts.os)
+    wanted = profile_targets(
+        profile,
+        os=facts.os,
+        context=platform.profile_context(facts),
+        link=link,
+        inputs=inputs,
+        supported=platform.keys(facts).keys(),
+    )
+    compared = compare_with_targets(facts, wanted.targets, platform)
+    return HostAudit(
+        name=facts.host,
+        facts=facts,
+        differences=compared.differences,
+        findings=(*facts.findings, *compared.findings),
+        notes=wanted.notes,
+        meaning=throughput_sentence(facts, link) if link is not None else None,
+    )
+
+
+def audit_fleet(
+    outcomes: Sequence[Outcome], profile: Profile, link: Link | None, inputs: Mapping[str, str]
+) -> ProfileAudit:
+    """Every host against ``profile``, in order; hosts that could not be read keep their error."""
+    hosts = [
+        HostAudit(outcome.spec.name, None, error=outcome.error)
+        if outcome.facts is None
+        else audit_host(outcome.facts, profile, link, inputs)
+        for outcome in outcomes
+    ]
+    return ProfileAudit(profile.name, link, hosts)
+
+
+def describe_profile(
+    profile: Profile, link: Link | None, inputs: Mapping[str, str], os: str | None = None
+) -> DescribedProfile:
+    """The targets of ``profile`` on a typical host of each system, or of ``os``."""
+    platforms = all_platforms() if os is None else (get_platform(os),)
+    systems = [
+        SystemTargets(
+            p.name,
+            p.title,
+            profile_targets(
+                profile,
+                os=p.name,
+                context=p.profile_context(None),
+                link=link,
+                inputs=inputs,
+                supported=p.keys(None).keys(),
+            ),
+        )
+        for p in platforms
+    ]
+    return DescribedProfile(profile, link, systems)

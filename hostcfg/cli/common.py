@@ -1,0 +1,251 @@
+"""What commands share: options, reading hosts, printing results, exit codes."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import cached_property, update_wrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import click
+
+from hostcfg.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from hostcfg.model import Facts, Json, Link
+    from hostcfg.outputs.blocks import Block
+    from hostcfg.reader import Outcome
+    from hostcfg.targets import HostSpec, Inventory
+    from hostcfg.transports.base import Transport
+    from hostcfg.transports.ssh_context import SshContext
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+OK, DIFFERS, TROUBLE = 0, 1, 2
+"""Exit codes, as diff(1)."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """How hosts are reached and results are printed in this run; threads share it.
+
+    ``timeout_s`` bounds each of connect, login and command of one host.
+    """
+
+    output: str = "table"
+    color: bool = True
+    verbose: int = 0
+    jobs: int = 100
+    timeout_s: float = 30.0
+    inventory_path: str | None = None
+    accept_new: bool = False
+    identity: str | None = None
+    become: Literal["sudo", "doas"] | None = None
+    ask_pass: bool = False
+    ask_become_pass: bool = False
+
+    @cached_property
+    def inventory(self) -> Inventory | None:
+        """The inventory that ``-i`` names."""
+        if self.inventory_path is None:
+            return None
+        from hostcfg.inventory import load_inventory
+
+        return load_inventory(Path(self.inventory_path))
+
+    def hosts(self, targets: Sequence[str], *, once: bool = True) -> list[HostSpec]:
+        """The hosts that ``targets`` name, in their order."""
+        from hostcfg.targets import resolve_targets
+
+        return resolve_targets(targets, self.inventory, once=once)
+
+    @cached_property
+    def ssh(self) -> SshContext:
+        """Everything about SSH that is read once for all hosts."""
+        from hostcfg.cli.reach import make_ssh_context
+
+        return make_ssh_context(
+            timeout_s=self.timeout_s,
+            accept_new=self.accept_new,
+            ask_password=self.ask_pass,
+            ask_become_password=self.ask_become_pass,
+        )
+
+    def connect(self, spec: HostSpec) -> Transport:
+        """A transport to ``spec``, not yet open."""
+        from hostcfg.cli.reach import make_local, make_ssh
+
+        if spec.kind == "local":
+            return make_local(spec, self.become, self.timeout_s, ask_become_password=self.ask_become_pass)
+        return make_ssh(spec, self.ssh, become=self.become, identity=self.identity)
+
+    def read(self, specs: Sequence[HostSpec], peer: str | None = None) -> list[Outcome]:
+        """Facts of all ``specs``, side by side; each failure is told on stderr as one line."""
+        from hostcfg.cli.progress import progress
+        from hostcfg.fleet import read_fleet
+        from hostcfg.reader import read_host
+
+        if any(spec.kind == "ssh" for spec in specs):
+            _ = self.ssh  # asked for once, before threads need it
+        with progress(len(specs)) as on_done:
+            outcomes = read_fleet(
+                specs, lambda s: read_host(s, self.connect, peer=peer), jobs=self.jobs, on_done=on_done
+            )
+        self.report_errors(outcomes)
+        return outcomes
+
+    def report_errors(self, outcomes: Iterable[Outcome]) -> None:
+        """One line on stderr for each host that could not be read."""
+        from hostcfg.cli import report
+
+        for outcome in outcomes:
+            if outcome.error is not None:
+                report(outcome.error)
+
+    def emit(self, document: Callable[[], Json], blocks: Callable[[], Iterable[Block]]) -> None:
+        """Print a result in the form that ``-o`` asks for; only that form is computed."""
+        if self.output == "json":
+            from hostcfg.outputs.serialize import to_json
+
+            click.echo(to_json(document()), nl=False)
+        elif self.output == "yaml":
+            from hostcfg.outputs.serialize import to_yaml
+
+            click.echo(to_yaml(document()), nl=False)
+        elif self.output == "markdown":
+            from hostcfg.outputs.markdown import to_markdown
+
+            click.echo(to_markdown(blocks()), nl=False)
+        else:
+            from hostcfg.outputs.text import make_console, print_blocks
+
+            print_blocks(blocks(), make_console(sys.stdout, color=self.color))
+
+
+def facts_of(outcomes: Sequence[Outcome]) -> list[Facts]:
+    """The facts of the hosts that could be read."""
+    return [outcome.facts for outcome in outcomes if outcome.facts is not None]
+
+
+def code_of(outcomes: Iterable[Outcome], *, differs: bool = False) -> int:
+    """2 if any host could not be read, else 1 if something differs, else 0."""
+    if any(outcome.error is not None for outcome in outcomes):
+        return TROUBLE
+    return DIFFERS if differs else OK
+
+
+def output_options(*, formats: Sequence[str] = ("table", "json", "yaml", "markdown")) -> Callable[[F], F]:
+    """``-o``, ``--no-color`` and ``-v``."""
+    return _add(
+        click.option(
+            "-o",
+            "--output",
+            type=click.Choice(list(formats)),
+            default="table",
+            show_default=True,
+            help="Form of the result.",
+        ),
+        click.option("--no-color", "color", is_flag=True, flag_value=False, default=True, help="No colour."),
+        click.option("-v", "--verbose", count=True, help="Say more."),
+    )
+
+
+def host_options() -> Callable[[F], F]:
+    """How hosts are found and reached."""
+    return _add(
+        click.option(
+            "-i", "--inventory", "inventory_path", metavar="FILE", help="Inventory (YAML, Ansible, list)."
+        ),
+        click.option("-j", "--jobs", type=click.IntRange(1, 1000), default=100, help="Hosts at once [100]."),
+        click.option(
+            "--timeout",
+            "timeout_s",
+            metavar="S",
+            type=click.FloatRange(0, 86400, min_open=True),
+            default=30.0,
+            help="Seconds for each of connect, login and command of a host [30].",
+        ),
+        click.option("--accept-new", is_flag=True, help="Accept and store the key of an unknown host."),
+        click.option("--identity", metavar="FILE", help="Private key for SSH."),
+        click.option("--become", type=click.Choice(["sudo", "doas"]), help="Become root on the host."),
+        click.option("--ask-pass", is_flag=True, help="Ask for the SSH password."),
+        click.option("--ask-become-pass", is_flag=True, help="Ask for the password of --become."),
+    )
+
+
+def profile_options(*, required: bool = True) -> Callable[[F], F]:
+    """Which profile, for which link."""
+    return _add(
+        click.option(
+            "-p", "--profile", "profile_name", metavar="NAME|FILE", required=required, help="Profile."
+        ),
+        click.option("--rate", metavar="R", help="Link rate: 100mbit, 1G, 1235KiB/s."),
+        click.option("--rtt", metavar="T", help="Round-trip time: 80ms, 0.08s."),
+        click.option(
+            "--set",
+            "--input",
+            "inputs",
+            metavar="INPUT=VALUE",
+            multiple=True,
+            help="An input of the profile, e.g. streams=4.",
+        ),
+    )
+
+
+def _add(*options: Callable[[F], F]) -> Callable[[F], F]:
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def with_session(command: Callable[..., int | None]) -> Callable[..., None]:
+    """Call ``command(session, ...)`` with the common options as a Session; its return is the exit code."""
+
+    def call(**options: Any) -> None:
+        known = {k: options.pop(k) for k in list(options) if k in Session.__dataclass_fields__}
+        code = command(Session(**known), **options)
+        click.get_current_context().exit(code or OK)
+
+    update_wrapper(call, command)
+    return call
+
+
+def parse_inputs(pairs: Sequence[str]) -> dict[str, str]:
+    """``--set`` arguments as a mapping; UsageError for one without ``=``."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, separator, value = pair.partition("=")
+        if not separator or not name.strip():
+            raise UsageError(f"--set {pair!r}: give INPUT=VALUE, as in --set streams=4")
+        found[name.strip()] = value.strip()
+    return found
+
+
+def parse_link(rate: str | None, rtt: str | None) -> Link | None:
+    """The link of ``--rate`` and ``--rtt``; None if neither is given, UsageError if only one is."""
+    from hostcfg.model import Link
+    from hostcfg.units import parse_rate, parse_time
+
+    if rate is None and rtt is None:
+        return None
+    if rate is None or rtt is None:
+        missing = "--rtt 80ms" if rtt is None else "--rate 100mbit"
+        raise UsageError(f"a link has a rate and a round-trip time: give {missing} too")
+    return Link(parse_rate(rate), parse_time(rtt))
+
+
+def user_profile_directories() -> list[Path]:
+    """Where a user's own profiles are: HOSTCFG_PROFILES (like PATH), then the configuration folder."""
+    import os
+
+    from platformdirs import user_config_path
+
+    named = [Path(p) for p in os.environ.get("HOSTCFG_PROFILES", "").split(os.pathsep) if p]
+    own = user_config_path("hostcfg") / "profiles"
+    return [*named, *([own] if own.is_dir() else [])]

@@ -1,0 +1,108 @@
+"""``hostcfg diff``: against a profile, or host against host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from hostcfg.cli.common import (
+    DIFFERS,
+    OK,
+    TROUBLE,
+    Session,
+    code_of,
+    facts_of,
+    host_options,
+    output_options,
+    parse_inputs,
+    parse_link,
+    profile_options,
+    user_profile_directories,
+    with_session,
+)
+from hostcfg.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hostcfg.model import Link
+    from hostcfg.outputs.blocks import Block
+
+
+@click.command()
+@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
+@profile_options(required=False)
+@host_options()
+@output_options()
+@with_session
+def diff(
+    session: Session,
+    targets: tuple[str, ...],
+    profile_name: str | None,
+    rate: str | None,
+    rtt: str | None,
+    inputs: tuple[str, ...],
+) -> int:
+    """Hosts against a profile, or one host against another.
+
+    \b
+    hostcfg diff local --profile wan --rate 1gbit --rtt 80ms
+    hostcfg diff lon-1 file:sin-1.json
+
+    Exit status: 0 nothing differs, 1 something does, 2 trouble.
+    """
+    link = parse_link(rate, rtt)
+    if profile_name is not None:
+        return _diff_profile(session, targets, profile_name, link, inputs)
+    if link is not None or inputs:
+        raise UsageError("--rate, --rtt and --set belong to a profile: give --profile NAME")
+    return _diff_hosts(session, targets)
+
+
+def _diff_profile(
+    session: Session, targets: Sequence[str], name: str, link: Link | None, inputs: Sequence[str]
+) -> int:
+    from hostcfg.audit import audit_fleet, check_call
+    from hostcfg.profiles import find_profile
+
+    profile = find_profile(name, user_profile_directories())
+    given = parse_inputs(inputs)
+    check_call(profile, link, given)
+    outcomes = session.read(session.hosts(targets))
+    audit = audit_fleet(outcomes, profile, link, given)
+
+    def blocks() -> list[Block]:
+        from hostcfg.outputs.views import diff_blocks
+
+        return diff_blocks(audit)
+
+    from hostcfg.outputs.documents import diff_document
+
+    session.emit(lambda: diff_document(audit), blocks)
+    return code_of(outcomes, differs=any(host.differences for host in audit.hosts))
+
+
+def _diff_hosts(session: Session, targets: Sequence[str]) -> int:
+    from hostcfg.compare import compare_hosts
+    from hostcfg.outputs.documents import host_diff_document
+
+    specs = session.hosts(targets, once=False)
+    if len(specs) != 2:
+        raise UsageError(
+            f"{len(specs)} target{'s' if len(specs) != 1 else ''} and no profile: give two, or --profile NAME"
+        )
+    outcomes = session.read(specs)
+    facts = facts_of(outcomes)
+    if len(facts) != 2:
+        return TROUBLE
+    a, b = facts
+    difference = compare_hosts(a, b)
+
+    def blocks() -> list[Block]:
+        from hostcfg.outputs.views import host_diff_blocks
+
+        return host_diff_blocks(a, b, difference)
+
+    session.emit(lambda: host_diff_document(a, b, difference), blocks)
+    return DIFFERS if difference.settings or difference.native else OK

@@ -1,0 +1,39 @@
+"""``hostcfg history``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from hostcfg.cli.common import OK, Session, output_options, with_session
+
+if TYPE_CHECKING:
+    from hostcfg.outputs.blocks import Block
+
+
+@click.command()
+@click.argument("change_id", metavar="[ID]", required=False)
+@click.option("--limit", type=click.IntRange(1), default=None, metavar="N", help="Only the newest N.")
+@output_options()
+@with_session
+def history(session: Session, change_id: str | None, limit: int | None) -> int:
+    """What was changed, when, by whom, and how it ended.
+
+    \b
+    hostcfg history
+    hostcfg history 20261130-162700-4f2a -o json
+    """
+    from hostcfg.changes import history_document
+    from hostcfg.journal import Journal
+
+    journal = Journal.open()
+    changes = [journal.change(change_id)] if change_id is not None else list(journal.changes(limit))
+
+    def blocks() -> list[Block]:
+        from hostcfg.outputs.change_views import history_blocks
+
+        return history_blocks(changes)
+
+    session.emit(lambda: history_document(changes), blocks)
+    return OK

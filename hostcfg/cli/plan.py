@@ -1,0 +1,71 @@
+"""``hostcfg plan``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from hostcfg.cli.common import (
+    Session,
+    code_of,
+    facts_of,
+    host_options,
+    output_options,
+    profile_options,
+    with_session,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hostcfg.cli.change_common import Planner
+    from hostcfg.outputs.blocks import Block
+    from hostcfg.targets import HostSpec
+
+
+@click.command()
+@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
+@profile_options()
+@click.option("--persist", is_flag=True, help="Plan the boot files too.")
+@click.option("--force", is_flag=True, help="Plan steps that are refused otherwise.")
+@host_options()
+@output_options()
+@with_session
+def plan(
+    session: Session,
+    targets: tuple[str, ...],
+    profile_name: str,
+    rate: str | None,
+    rtt: str | None,
+    inputs: tuple[str, ...],
+    persist: bool,
+    force: bool,
+) -> int:
+    """The exact commands that apply would run, in order, with their inverses; touches nothing.
+
+    \b
+    hostcfg plan lon-1 --profile wan --rate 1gbit --rtt 80ms
+
+    Exit status: 0 no step, 1 steps, 2 trouble.
+    """
+    from hostcfg.cli.change_common import Planner
+
+    planner = Planner(profile_name, rate, rtt, inputs, persist=persist, force=force)
+    return print_plans(session, session.hosts(targets), planner)
+
+
+def print_plans(session: Session, specs: Sequence[HostSpec], planner: Planner) -> int:
+    """Read, plan and print; the exit code."""
+    from hostcfg.outputs.documents import plan_document
+
+    outcomes = session.read(specs)
+    plans = [planner(facts) for facts in facts_of(outcomes)]
+
+    def blocks() -> list[Block]:
+        from hostcfg.outputs.change_views import plan_blocks
+
+        return plan_blocks(plans)
+
+    session.emit(lambda: plan_document(plans), blocks)
+    return code_of(outcomes, differs=any(p.steps for p in plans))

@@ -1,0 +1,37 @@
+"""``hostcfg show``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from hostcfg.cli.common import Session, code_of, host_options, output_options, with_session
+
+if TYPE_CHECKING:
+    from hostcfg.outputs.blocks import Block
+
+
+@click.command()
+@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
+@host_options()
+@output_options()
+@with_session
+def show(session: Session, targets: tuple[str, ...]) -> int:
+    """Current settings of hosts, and what is worth knowing of them.
+
+    \b
+    hostcfg show local
+    hostcfg show root@192.0.2.7 file:far-end.txt -o json
+    """
+    from hostcfg.outputs.documents import show_document
+
+    outcomes = session.read(session.hosts(targets))
+
+    def blocks() -> list[Block]:
+        from hostcfg.outputs.views import show_blocks
+
+        return show_blocks(outcomes)
+
+    session.emit(lambda: show_document(outcomes), blocks)
+    return code_of(outcomes)

@@ -1,0 +1,49 @@
+"""``hostcfg snapshot``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from hostcfg.cli.common import Session, code_of, facts_of, host_options, with_session
+from hostcfg.errors import InputError, UsageError
+
+
+@click.command()
+@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
+@click.option("-d", "--directory", type=click.Path(path_type=Path), default=Path(), help="Where to write.")
+@host_options()
+@with_session
+def snapshot(session: Session, targets: tuple[str, ...], directory: Path) -> int:
+    """Current settings of hosts as files, usable as file: targets.
+
+    \b
+    hostcfg snapshot lon-1 sin-1 -d before/
+    hostcfg diff file:before/lon-1.json lon-1
+    """
+    from hostcfg.snapshot import dump_snapshot, snapshot_name
+
+    specs = session.hosts(targets)
+    names = [snapshot_name(spec.name) for spec in specs]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"two targets would write {name}: take their snapshots into two directories")
+    outcomes = session.read(specs)
+    for facts in facts_of(outcomes):
+        path = directory / snapshot_name(facts.host)
+        _write(path, dump_snapshot(facts))
+        click.echo(path)
+    return code_of(outcomes)
+
+
+def _write(path: Path, text: str) -> None:
+    """The whole file or none of it: written beside and renamed."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise InputError(f"can't be written: {error.strerror or error}", path=str(path)) from None

@@ -1,0 +1,71 @@
+"""What every readable output is made of: headings, paragraphs and tables, without any form yet.
+
+Results become blocks once (:mod:`hostcfg.outputs.views`); text, Markdown and HTML only differ in how
+they draw a block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Tone = Literal["plain", "good", "note", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A title; ``aside`` follows it in a lighter voice."""
+
+    text: str
+    aside: str = ""
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """One sentence or a few; ``label`` stands before it ("warning", "note")."""
+
+    text: str
+    tone: Tone = "plain"
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column; numbers stand at the right.  ``fixed`` columns are never wrapped."""
+
+    title: str
+    right: bool = False
+    fixed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Cells, and a sentence below them that belongs to them alone."""
+
+    cells: Sequence[str]
+    detail: str = ""
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under columns; ``detail_title`` names the rows' sentences where they are a column of their own."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    detail_title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Text to copy: commands or a config file."""
+
+    text: str
+    language: str = "sh"
+
+
+Block = Heading | Paragraph | Table | Code

@@ -1,0 +1,138 @@
+"""Plans, changes and the journal to blocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hostcfg.outputs.blocks import Block, Code, Column, Heading, Paragraph, Row, Table, Tone
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hostcfg.changes import Change, HostChange, StepResult
+    from hostcfg.model import Plan
+
+STATUS_TONES: Mapping[str, Tone] = {
+    "applied": "good",
+    "reverted": "good",
+    "pending": "warning",
+    "planned": "warning",
+    "applying": "warning",
+    "failed": "error",
+    "unknown": "error",
+}
+
+
+def _raw(raw: str | None) -> str:
+    return "-" if raw is None else " ".join(raw.split()) or '""'
+
+
+def plan_blocks(plans: Sequence[Plan]) -> list[Block]:
+    """The exact commands of each host, in order, with their inverses."""
+    blocks: list[Block] = []
+    for plan in plans:
+        count = len(plan.steps)
+        aside = f"{count} step{'s' if count != 1 else ''}" if count else "nothing to do"
+        blocks.append(Heading(plan.host, f"{plan.os}: {aside}", "warning" if count else "good"))
+        if count:
+            columns = (Column("Key"), Column("From", right=True), Column("To", right=True))
+            rows = [Row((s.key, _raw(s.from_raw), _raw(s.to_raw)), s.reason) for s in plan.steps]
+            blocks.append(Table(columns, rows, detail_title="Why"))
+            blocks.append(Paragraph("Commands, in this order:"))
+            blocks.append(Code("\n".join(s.command for s in plan.steps)))
+            blocks.append(Paragraph("Their inverses, in the order of the way back:"))
+            inverses = [s.inverse or f"# {s.key}: no inverse, its value is not known" for s in plan.steps]
+            blocks.append(Code("\n".join(reversed(inverses))))
+            files = dict.fromkeys(s.persist for s in plan.steps if s.persist is not None)
+            blocks += [Paragraph(f"Persisted in {file}", "note", "note") for file in files]
+        blocks += [Paragraph(note, "note", "note") for note in plan.notes]
+    return blocks
+
+
+def change_blocks(change_id: str | None, hosts: Sequence[HostChange]) -> list[Block]:
+    """What became of each host, step by step, and how to go on."""
+    blocks: list[Block] = []
+    for host in hosts:
+        blocks += _host_blocks(host)
+        if host.status == "pending" and change_id is not None:
+            blocks.append(Paragraph(_pending_text(change_id, host), "warning", "waiting"))
+    if change_id is not None and hosts:
+        undo = f"Change {change_id}. To take it back: hostcfg rollback {change_id}"
+        blocks.append(Paragraph(undo))
+    return blocks
+
+
+def _pending_text(change_id: str, host: HostChange) -> str:
+    confirm = f"hostcfg confirm {change_id}"
+    if host.left_s is None:
+        return f"no timer runs: {confirm} keeps the change, hostcfg rollback {change_id} takes it back"
+    return f"{host.left_s} s left: {confirm} keeps the change, else the host takes it back by itself"
+
+
+def _host_blocks(host: HostChange) -> list[Block]:
+    count = len(host.steps)
+    aside = f"{host.status}, {count} step{'s' if count != 1 else ''}" if count else f"{host.status}, no step"
+    blocks: list[Block] = [Heading(host.host, aside, STATUS_TONES[host.status])]
+    if count:
+        columns = (
+            Column("Key"),
+            Column("From", right=True),
+            Column("To", right=True),
+            Column("Read back", right=True),
+            Column("Outcome", fixed=True),
+        )
+        blocks.append(Table(columns, [_step_row(s) for s in host.steps], detail_title="What the host said"))
+    if host.error is not None:
+        blocks.append(Paragraph(host.error.message, "error", "error"))
+    return [*blocks, *(Paragraph(note, "note", "note") for note in host.notes)]
+
+
+def _step_row(step: StepResult) -> Row:
+    tone: Tone = "plain" if step.outcome in {"set", "unchanged"} else "warning"
+    cells = (
+        step.key,
+        _raw(step.from_raw),
+        _raw(step.to_raw),
+        _raw(step.read_back),
+        step.outcome or "not tried",
+    )
+    return Row(cells, step.error, tone)
+
+
+def history_blocks(changes: Sequence[Change]) -> list[Block]:
+    """The journal, newest first: one line a change; one change alone with all its steps."""
+    if not changes:
+        return [Paragraph("The journal is empty.")]
+    if len(changes) == 1:
+        return _one_change(changes[0])
+    columns = (Column("Id", fixed=True), Column("What"), Column("Hosts"), Column("By"))
+    rows = [Row((c.id, change_title(c), status_counts(c), f"{c.by}@{c.from_host}")) for c in changes]
+    return [Table(columns, rows)]
+
+
+def change_title(change: Change) -> str:
+    """``apply wan`` or ``rollback of ID``."""
+    if change.kind == "rollback":
+        return f"rollback of {change.of}" if change.of else "rollback"
+    return f"apply {change.profile.get('name', '')}".strip()
+
+
+def status_counts(change: Change) -> str:
+    """``3 applied, 1 failed``."""
+    counts: dict[str, int] = {}
+    for host in change.hosts:
+        counts[host.status] = counts.get(host.status, 0) + 1
+    return ", ".join(f"{n} {status}" for status, n in counts.items()) or "no host"
+
+
+def _one_change(change: Change) -> list[Block]:
+    ended = change.ended or "unfinished: hostcfg rollback --unfinished asks the hosts"
+    blocks: list[Block] = [
+        Heading(change.id, change_title(change)),
+        Paragraph(f"by {change.by} from {change.from_host}, started {change.started}, ended {ended}"),
+    ]
+    for host in change.hosts:
+        blocks += _host_blocks(host)
+        if host.undone_by:
+            blocks.append(Paragraph(f"taken back by {host.undone_by}", "note", "note"))
+    return blocks

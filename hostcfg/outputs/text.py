@@ -1,0 +1,128 @@
+"""Blocks as text for a terminal or a pipe: 80 columns, colour only where someone sees it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from hostcfg.outputs.blocks import Block, Code, Heading, Paragraph, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import IO
+
+    from hostcfg.outputs.blocks import Row, Tone
+
+STYLES: dict[Tone, str] = {
+    "plain": "",
+    "good": "green",
+    "note": "cyan",
+    "warning": "yellow",
+    "error": "bold red",
+}
+MIN_WIDTH, PIPE_WIDTH, MAX_WIDTH, MIN_COLUMN = 40, 80, 120, 8
+
+
+def make_console(stream: IO[str] | None = None, *, color: bool = True) -> Console:
+    """A console on ``stream`` (standard output): no colour in a pipe, with NO_COLOR, or if not wanted."""
+    stream = stream or sys.stdout
+    plain = not color or "NO_COLOR" in os.environ
+    return Console(
+        file=stream,
+        width=_width(stream),
+        no_color=plain,
+        color_system=None if plain else "auto",
+        highlight=False,
+        emoji=False,
+        markup=False,
+        soft_wrap=False,
+    )
+
+
+def _width(stream: IO[str]) -> int:
+    if not stream.isatty():
+        return PIPE_WIDTH
+    return max(MIN_WIDTH, min(MAX_WIDTH, shutil.get_terminal_size((PIPE_WIDTH, 24)).columns))
+
+
+def print_blocks(blocks: Iterable[Block], console: Console) -> None:
+    """Draw ``blocks`` one below the other, with a blank line before each heading but the first."""
+    with console.capture() as captured:
+        for number, block in enumerate(blocks):
+            if isinstance(block, Heading) and number:
+                console.print()
+            _print_block(block, console)
+    lines = captured.get().splitlines()
+    console.file.write("".join(f"{line.rstrip(' ')}\n" for line in lines))  # rich fills lines with blanks
+
+
+def _print_block(block: Block, console: Console) -> None:
+    if isinstance(block, Heading):
+        line = Text(visible(block.text), style=f"bold {STYLES[block.tone]}".strip())
+        console.print(line.append(f"  {visible(block.aside)}" if block.aside else "", style="dim not bold"))
+    elif isinstance(block, Paragraph):
+        line = Text(f"{block.label}: " if block.label else "", style=STYLES[block.tone])
+        console.print(Padding(line.append(visible(block.text), style="default"), (0, 0, 0, 2)))
+    elif isinstance(block, Code):
+        console.print(Text(visible(block.text.rstrip("\n"))), soft_wrap=True)
+    else:
+        _print_table(block, console)
+
+
+def _print_table(table: Table, console: Console) -> None:
+    """One rich table while no row has a detail, else one for each run of rows up to a detail."""
+    widths = _widths(table, console.width - 2)
+    header = _grid(table, widths)
+    header.add_row(*(Text(c.title, style="bold dim") for c in table.columns))
+    console.print(Padding(header, (0, 0, 0, 2)))
+    grid = _grid(table, widths)
+    for row in table.rows:
+        grid.add_row(*_cells(row))
+        if row.detail:
+            console.print(Padding(grid, (0, 0, 0, 2)))
+            console.print(Padding(Text(visible(row.detail), style="dim"), (0, 0, 0, 6)))
+            grid = _grid(table, widths)
+    if grid.rows:
+        console.print(Padding(grid, (0, 0, 0, 2)))
+
+
+def _cells(row: Row) -> list[Text]:
+    style = STYLES[row.tone]
+    return [
+        Text(visible(cell), style=style if i else f"bold {style}".strip()) for i, cell in enumerate(row.cells)
+    ]
+
+
+def _grid(table: Table, widths: list[int]) -> RichTable:
+    grid = RichTable.grid(padding=(0, 2, 0, 0))
+    for column, width in zip(table.columns, widths, strict=True):
+        grid.add_column(width=width, justify="right" if column.right else "left", overflow="fold")
+    return grid
+
+
+def _widths(table: Table, room: int) -> list[int]:
+    """Widths that fit ``room``: what each column wants, and the widest loose one gives way first."""
+    wanted = [_wanted(table, i) for i in range(len(table.columns))]
+    loose = [i for i, column in enumerate(table.columns) if not column.fixed]
+    for candidates in (loose, list(range(len(wanted)))):
+        while sum(wanted) + 2 * len(wanted) > room and any(wanted[i] > MIN_COLUMN for i in candidates):
+            wanted[max(candidates, key=lambda i: wanted[i])] -= 1
+    return wanted
+
+
+def _wanted(table: Table, index: int) -> int:
+    cells = [table.columns[index].title, *(visible(row.cells[index]) for row in table.rows)]
+    return max(cell_len(line) for cell in cells for line in cell.split("\n"))
+
+
+def visible(text: str) -> str:
+    """``text`` with control characters shown and not obeyed: what a host says is no terminal command."""
+    return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)

@@ -1,0 +1,250 @@
+"""Results to blocks: what a person gets to read of facts, audits and comparisons."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hostcfg.model import State
+from hostcfg.outputs.blocks import Block, Column, Heading, Paragraph, Row, Table, Tone
+from hostcfg.settings import SETTINGS
+from hostcfg.units import format_rate, format_size, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hostcfg.audit import DescribedProfile, HostAudit, ProfileAudit
+    from hostcfg.compare import HostDifference
+    from hostcfg.model import Difference, Facts, Finding, Interface, Link, Reading, Severity, Target, Value
+    from hostcfg.profiles import Profile
+    from hostcfg.profiles.structure import Input
+    from hostcfg.reader import Outcome
+
+TONES: dict[Severity, Tone] = {"info": "note", "warning": "warning", "error": "error"}
+SIGNS = {"at_least": ">= ", "at_most": "<= ", "exact": "= ", "one_of": "= "}
+
+
+def value_text(value: Value | None) -> str:
+    """A typed value as a person writes it: flags are on and off, tuples are words."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return " ".join(str(v) for v in value)
+    return str(value)
+
+
+def native_name(key: str | None, element: int | None) -> str:
+    """``net.ipv4.tcp_rmem[2]``: a native key and the element of it."""
+    if key is None:
+        return ""
+    return key if element is None else f"{key}[{element}]"
+
+
+def finding_blocks(findings: Sequence[Finding]) -> list[Block]:
+    """One paragraph a finding, the most serious first."""
+    order = {"error": 0, "warning": 1, "info": 2}
+    return [
+        Paragraph(f.message, TONES[f.severity], "note" if f.severity == "info" else f.severity)
+        for f in sorted(findings, key=lambda f: order[f.severity])
+    ]
+
+
+def show_blocks(outcomes: Sequence[Outcome]) -> list[Block]:
+    """Facts of each host: settings with their native keys, interfaces, what is persisted, findings."""
+    blocks: list[Block] = []
+    for outcome in outcomes:
+        if outcome.facts is None:
+            blocks.append(Heading(outcome.spec.name, "could not be read", "error"))
+            continue
+        blocks += _facts_blocks(outcome.facts)
+    return blocks
+
+
+def _facts_blocks(facts: Facts) -> list[Block]:
+    readings = [facts.readings[name] for name in SETTINGS if name in facts.readings]
+    rows = [_reading_row(r) for r in readings if r.state is not State.UNSUPPORTED]
+    blocks: list[Block] = [
+        Heading(facts.host, _host_aside(facts)),
+        Table((Column("Setting", fixed=True), Column("Value", right=True), Column("Native key")), rows),
+    ]
+    if facts.interfaces:
+        blocks.append(_interface_table(facts.interfaces))
+    if facts.boot:
+        blocks.append(
+            Table(
+                (Column("Set at boot"), Column("Value", right=True), Column("By")),
+                [
+                    Row((b.key, " ".join(b.raw.split()), f"{b.path}:{b.line} ({b.loader})"))
+                    for b in facts.boot
+                ],
+            )
+        )
+    return [*blocks, *finding_blocks(facts.findings)]
+
+
+def _host_aside(facts: Facts) -> str:
+    parts = [facts.os_version or facts.os]
+    if facts.memory_bytes is not None:
+        parts.append(f"{format_size(facts.memory_bytes)} RAM")
+    if facts.confined:
+        parts.append(f"in a {facts.confined}")
+    return ", ".join(parts)
+
+
+def _reading_row(reading: Reading) -> Row:
+    unit = SETTINGS[reading.setting].unit
+    key = native_name(reading.key, reading.element)
+    if reading.state is not State.VALUE:
+        return Row((reading.setting, reading.state.value, key), tone="warning")
+    text = value_text(reading.value)
+    return Row((reading.setting, f"{text} {unit}" if unit and unit != "count" else text, key))
+
+
+def _interface_table(interfaces: Sequence[Interface]) -> Table:
+    columns = (
+        Column("Interface"),
+        Column("MTU", right=True),
+        Column("Speed", right=True),
+        Column("Qdisc"),
+        Column("Queue", right=True),
+        Column("Carries"),
+    )
+    rows = [
+        Row(
+            (
+                i.name,
+                _known(i.mtu_bytes),
+                "-" if i.speed_bps is None else format_rate(i.speed_bps),
+                i.qdisc or "-",
+                _known(i.txqueuelen_packets),
+                ", ".join(f"{r} route" for r in i.routes),
+            )
+        )
+        for i in interfaces
+    ]
+    return Table(columns, rows)
+
+
+def _known(value: int | None) -> str:
+    return "-" if value is None else str(value)
+
+
+def diff_blocks(audit: ProfileAudit) -> list[Block]:
+    """Each host against the profile: current, target, rule and reason, and what it means."""
+    blocks: list[Block] = []
+    for host in audit.hosts:
+        blocks += _audit_blocks(host, audit)
+    return blocks
+
+
+def _audit_blocks(host: HostAudit, audit: ProfileAudit) -> list[Block]:
+    if host.facts is None:
+        return [Heading(host.name, "could not be read", "error")]
+    count = len(host.differences)
+    what = f"{count} difference{'s' if count != 1 else ''} to" if count else "nothing differs from"
+    aside = f"{_host_aside(host.facts)}: {what} {audit.profile_name}{link_text(audit.link)}"
+    blocks: list[Block] = [Heading(host.name, aside, "warning" if count else "good")]
+    if host.meaning:
+        blocks.append(Paragraph(host.meaning))
+    if count:
+        columns = (Column("Setting", fixed=True), Column("Current", right=True), Column("Target", right=True))
+        rows = [_difference_row(d) for d in host.differences]
+        blocks.append(Table(columns, rows, detail_title="Why"))
+    blocks += [Paragraph(note, "note", "note") for note in host.notes]
+    return [*blocks, *finding_blocks(host.findings)]
+
+
+def link_text(link: Link | None) -> str:
+    """`` at 1 Gbit/s x 80 ms (BDP 10 MB)``; empty without a link."""
+    if link is None:
+        return ""
+    bdp = format_size(round(link.bdp_bytes))
+    return f" at {format_rate(link.rate_bps)} x {format_time(link.rtt_s)} (BDP {bdp})"
+
+
+def _difference_row(d: Difference) -> Row:
+    current = value_text(d.current)
+    target = SIGNS[d.rule] + value_text(d.target)
+    if d.element is None and d.current_native is not None and isinstance(d.target, int):
+        level = d.current_native.strip()
+        if not isinstance(d.target, bool) and not level.lstrip("-").isdigit() and d.target_native:
+            current, target = (
+                level,
+                SIGNS[d.rule] + d.target_native,
+            )  # a level's name says more than its bytes
+    return Row((d.setting, current, target), f"{native_name(d.key, d.element)}: {d.reason}")
+
+
+def host_diff_blocks(a: Facts, b: Facts, difference: HostDifference) -> list[Block]:
+    """Two hosts side by side: neutral settings that differ, then native keys where both run one OS."""
+    blocks: list[Block] = [
+        Heading(f"{a.host} and {b.host}", f"{a.os_version or a.os}; {b.os_version or b.os}"),
+    ]
+    if not difference.settings and not difference.native:
+        return [*blocks, Paragraph("No difference.", "good")]
+    if difference.settings:
+        columns = (Column("Setting", fixed=True), Column(a.host, right=True), Column(b.host, right=True))
+        rows = [Row((p.setting, _side(p.a), _side(p.b)), _keys_of(p.a, p.b)) for p in difference.settings]
+        blocks.append(Table(columns, rows, detail_title="Native keys"))
+    if difference.native:
+        columns = (Column("Native key"), Column(a.host, right=True), Column(b.host, right=True))
+        rows = [Row((p.key, _raw(p.a), _raw(p.b))) for p in difference.native]
+        blocks.append(Table(columns, rows))
+    return blocks
+
+
+def _side(reading: Reading) -> str:
+    return value_text(reading.value) if reading.state is State.VALUE else reading.state.value
+
+
+def _keys_of(a: Reading, b: Reading) -> str:
+    key_a, key_b = native_name(a.key, a.element), native_name(b.key, b.element)
+    if key_a == key_b:
+        return key_a
+    return f"{key_a or 'no counterpart'} | {key_b or 'no counterpart'}"
+
+
+def _raw(raw: str | None) -> str:
+    return "-" if raw is None else " ".join(raw.split())
+
+
+def profile_list_blocks(profiles: Sequence[Profile]) -> list[Block]:
+    """The profiles with who should use each."""
+    rows = [Row((p.name, p.summary), p.when) for p in profiles]
+    return [Table((Column("Profile", fixed=True), Column("What it does")), rows, detail_title="When")]
+
+
+def profile_blocks(described: DescribedProfile) -> list[Block]:
+    """What a profile wants of each system, with the reason and source of each value."""
+    profile = described.profile
+    blocks: list[Block] = [
+        Heading(profile.name, profile.summary + link_text(described.link)),
+        Paragraph(profile.when, label="when"),
+    ]
+    blocks += [Paragraph(_input_text(i), label="input") for i in profile.inputs.values()]
+    columns = (Column("Setting", fixed=True), Column("Target", right=True), Column("Source"))
+    for system in described.systems:
+        rows = [
+            Row(
+                (t.setting, _target_text(t), t.source),
+                f"{t.reason} ({t.capped})" if t.capped else t.reason,
+            )
+            for t in system.wanted.targets
+        ]
+        blocks.append(Heading(system.title))
+        blocks.append(Table(columns, rows, detail_title="Why") if rows else Paragraph("Nothing to set."))
+        blocks += [Paragraph(note, "note", "note") for note in system.wanted.notes]
+    return blocks
+
+
+def _target_text(target: Target) -> str:
+    sign = "one of " if target.rule == "one_of" else SIGNS[target.rule]
+    return sign + value_text(target.value)
+
+
+def _input_text(wanted: Input) -> str:
+    from hostcfg.profiles.inputs import format_input
+
+    given = "" if wanted.default is None else f" (default {format_input(wanted, wanted.default)})"
+    return f"{wanted.name}: {wanted.meaning}{given}"

@@ -1,0 +1,189 @@
+"""A target's facts: connect, find out the OS, run one command, assemble.
+
+One connection and one command for each host.  POSIX systems share one script that asks ``uname``
+itself; only a system without a POSIX shell needs its own command, and its SSH banner or the
+inventory names it.  A banner that lies costs one more command.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hostcfg.errors import HostcfgError, HostError, InputError
+from hostcfg.model import Facts, Finding, Section, State
+from hostcfg.platforms import all_parsers, all_platforms, get_platform
+from hostcfg.platforms.base import ProbeRequest
+from hostcfg.platforms.framing import new_nonce, sh_done, sh_section, split_frames
+from hostcfg.snapshot import load_snapshot, looks_like_snapshot
+from hostcfg.transports.base import Command
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from hostcfg.platforms.base import Platform
+    from hostcfg.targets import HostSpec
+    from hostcfg.transports.base import CommandResult, Transport
+
+    Connect = Callable[[HostSpec], Transport]
+
+MAX_FILE_BYTES = 64 * 1024 * 1024
+"""A file: target above this size is refused; a ``sysctl -a`` has some 50 KB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one host: facts, or the error that prevented them."""
+
+    spec: HostSpec
+    facts: Facts | None
+    error: HostcfgError | None = None
+
+
+def read_host(spec: HostSpec, connect: Connect, *, peer: str | None = None) -> Facts:
+    """Facts of one host; HostError or InputError that names it.
+
+    ``peer`` is the address of the other end, whose route decides which interface matters.
+    """
+    if spec.kind == "file":
+        return read_file(spec.name, Path(spec.address), os_name=spec.os)
+    with connect(spec) as transport:
+        return probe(transport, spec, peer=peer)
+
+
+def probe(transport: Transport, spec: HostSpec, *, peer: str | None = None) -> Facts:
+    """Facts over an open transport, with one command where nobody lies about the OS."""
+    first = _platform_without_shell(spec, transport.banner)
+    if first is None:
+        return _probe_posix(transport, spec, peer)
+    request = ProbeRequest(new_nonce(), peer)
+    result = transport.run(first.probe(request))
+    try:
+        return first.assemble(spec.name, _sections(request, result, first, spec.name))
+    except HostError:
+        if spec.os is not None:
+            raise
+        return _probe_posix(transport, spec, peer)
+
+
+def _platform_without_shell(spec: HostSpec, banner: str | None) -> Platform | None:
+    if spec.os is not None:
+        named = get_platform(spec.os)
+        return named if named.uname is None else None
+    for platform in all_platforms():
+        if platform.uname is None and any(mark in (banner or "") for mark in platform.banner_marks):
+            return platform
+    return None
+
+
+def _probe_posix(transport: Transport, spec: HostSpec, peer: str | None) -> Facts:
+    request = ProbeRequest(new_nonce(), peer)
+    result = transport.run(Command.sh(posix_script(request)))
+    try:
+        sections = _sections(request, result, None, spec.name)
+    except HostError:
+        other = [p for p in all_platforms() if p.uname is None and spec.os in (None, p.name)]
+        for platform in other if result.status not in (0, None) else ():
+            again = ProbeRequest(new_nonce(), peer)
+            second = transport.run(platform.probe(again))
+            if f"@@hostcfg {again.nonce}".encode() in second.stdout:
+                return platform.assemble(spec.name, _sections(again, second, platform, spec.name))
+        raise
+    platform = _platform_of_uname(sections, spec.name)
+    return platform.assemble(spec.name, sections)
+
+
+def posix_script(request: ProbeRequest) -> str:
+    """One sh script for every POSIX system: it asks ``uname -s`` and runs that system's part."""
+    cases = []
+    for platform in all_platforms():
+        body = platform.probe_script(request)
+        if body is not None and platform.uname is not None:
+            cases.append(f"{platform.uname})\n{body}\n;;\n")
+    return (
+        "LC_ALL=C; export LC_ALL; PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin; export PATH\n"
+        + sh_section(request.nonce, "os-name", "uname -s")
+        + 'case "$(uname -s)" in\n'
+        + "".join(cases)
+        + "esac\n"
+        + sh_done(request.nonce)
+    )
+
+
+def _platform_of_uname(sections: Sequence[Section], host: str) -> Platform:
+    name = next((s.text.strip() for s in sections if s.kind == "os-name"), "")
+    for platform in all_platforms():
+        if platform.uname == name:
+            return platform
+    known = ", ".join(p.title for p in all_platforms())
+    raise HostError("command", f"its uname says {name[:60]!r}; hostcfg reads {known}", host=host)
+
+
+def _sections(
+    request: ProbeRequest, result: CommandResult, platform: Platform | None, host: str
+) -> list[Section]:
+    decode = platform.decode if platform is not None else _decode_posix
+    return split_frames(request.nonce, decode(result.stdout), decode(result.stderr), host=host)
+
+
+def _decode_posix(data: bytes) -> str:
+    return data.decode("utf-8", errors="backslashreplace")
+
+
+def read_file(host: str, path: Path, *, os_name: str | None = None) -> Facts:
+    """Facts of a ``file:`` target: a snapshot of hostcfg's, or pasted output of native commands."""
+    from hostcfg.pasted import decode_bytes
+
+    text = decode_bytes(read_bytes(path))
+    if looks_like_snapshot(text):
+        snapshot = load_snapshot(text, str(path))
+        return get_platform(snapshot.os).assemble(host, snapshot.sections)
+    return read_pasted(host, text, str(path), os_name=os_name)
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file that a user named; InputError that says why it can't be read."""
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise InputError("is larger than 64 MiB: this is no output of a host's commands", path=str(path))
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror or error}", path=str(path)) from None
+    except ValueError as error:
+        raise InputError(f"is no path: {error}", path=repr(str(path))) from None
+
+
+def read_pasted(host: str, text: str, path: str, *, os_name: str | None = None) -> Facts:
+    """Facts from pasted text; InputError if nothing in it is known."""
+    from hostcfg.pasted import split_pasted
+
+    pasted = split_pasted(text, all_parsers())
+    name = os_name or pasted.os
+    if name is None:
+        raise InputError(
+            "holds no output that hostcfg knows; paste what `sysctl -a`, `netsh interface tcp show global` "
+            "or the like printed",
+            path=path,
+        )
+    if name not in {platform.name for platform in all_platforms()}:
+        readable = ", ".join(p.title for p in all_platforms())
+        raise InputError(f"is output of {name}; hostcfg knows the settings of {readable}", path=path)
+    sections = [piece.section for piece in pasted.pieces if piece.parser.os in (name, "any")]
+    facts = get_platform(name).assemble(host, sections)
+    return replace(facts, findings=(*facts.findings, *_partial(facts, pasted.unrecognized)))
+
+
+def _partial(facts: Facts, unrecognized: Sequence[str]) -> list[Finding]:
+    """What a pasted text does not say: it is absent, never a default."""
+    found = []
+    absent = [r.setting for r in facts.readings.values() if r.state is State.ABSENT]
+    if absent:
+        held = len(facts.readings) - len(absent)
+        message = f"the text holds {held} of {len(facts.readings)} settings; the others are absent"
+        found.append(Finding("partial", "info", message, tuple(absent)))
+    if unrecognized:
+        first = unrecognized[0][:60]
+        message = f"{len(unrecognized)} lines were not understood, the first is {first!r}"
+        found.append(Finding("unrecognized", "info", message))
+    return found
