@@ -1,0 +1,97 @@
+"""JSON documents in text that may hold more than one, something around them, or a cut one.
+
+iperf3 ``-J`` prints a document a test; shells, loggers and the tool itself add lines; a full disk or
+an impatient reader cuts.  Work is linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hostcfg.model import Json
+
+_NOT_A_NUMBER = re.compile(r"(?<=[:\[,])(?P<blank>[ \t]*)-?(?:nan|inf(?:inity)?)\b", re.IGNORECASE)
+_PIECE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[{}\[\],]', re.DOTALL)
+_DECODER = json.JSONDecoder()
+MOST_DEPTH = 200
+"""iperf3 nests six levels; a document deeper than this is no report."""
+MOST_REPAIRS = 3
+"""Each try reads to the end of the text; after as many in vain it holds no cut report."""
+MOST_WORK = 200_000_000
+"""Characters that failed starts may cost (each error counts the lines before it)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A document (``value``), or the text between documents (``value`` None)."""
+
+    text: str
+    value: dict[str, Json] | None = None
+    cut: bool = False
+
+
+def pieces(text: str) -> Iterator[Piece]:
+    """Documents and the text around them, in order.  A cut document is closed after its last whole value."""
+    text = _NOT_A_NUMBER.sub(r"\g<blank>null", text)
+    at = start = work = 0
+    repairs = MOST_REPAIRS
+    while work < MOST_WORK and (at := text.find("{", at)) >= 0:
+        value, end, cut = _decoded(text, at, repair=repairs > 0)
+        if value is None:
+            repairs, work, at = repairs - 1, work + end, end
+            continue
+        if text[start:at].strip():
+            yield Piece(text[start:at])
+        yield Piece(text[at:end], value, cut)
+        at = start = end
+    if text[start:].strip():
+        yield Piece(text[start:])
+
+
+def _decoded(text: str, at: int, *, repair: bool) -> tuple[dict[str, Json] | None, int, bool]:
+    """The document that begins at ``at``, where to go on, and whether it was cut."""
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except RecursionError:
+        return None, len(text), False
+    except json.JSONDecodeError as error:
+        repaired = _repaired(text, at) if repair else None
+        if repaired is not None:
+            return repaired, len(text), True
+        return None, max(error.pos, at + 1), False
+    return (value, end, False) if isinstance(value, dict) else (None, end, False)
+
+
+def _repaired(text: str, at: int) -> dict[str, Json] | None:
+    """A document that the text's end cuts, up to its last whole value and with its brackets closed.
+
+    None for one that closes before the end: it is broken, not cut.
+    """
+    stack: list[str] = []
+    end, depth = at, 0
+    for found in _PIECE.finditer(text, at):
+        mark = found[0][0]
+        if mark == '"':
+            continue
+        if mark in "{[":
+            stack.append("}" if mark == "{" else "]")
+            if len(stack) > MOST_DEPTH:
+                return None
+        elif mark == ",":
+            end, depth = found.start(), len(stack)
+        else:
+            stack.pop()
+            end, depth = found.end(), len(stack)
+            if not stack:
+                return None
+    try:
+        value = json.loads(text[at:end] + "".join(reversed(stack[:depth])))
+    except (json.JSONDecodeError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

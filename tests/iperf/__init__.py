@@ -1,0 +1,1 @@
+"""Results of iperf3 and iperf 2."""

@@ -1,0 +1,168 @@
+"""Reports with something around them, cut, joined, or hostile."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from hostcfg.platforms.iperf import PARSERS
+from hostcfg.platforms.iperf.measure import amount_bytes, rate_bps
+from tests.iperf.samples import parse, records, text_of
+
+REPORT = text_of("linux", "iperf3-json__debian12-6.1-w64k-json__01.json")
+TEXT = text_of("linux", "iperf3__debian12-6.1-P4-w64k__01.txt")
+
+
+def test_amounts_are_powers_of_1024_and_rates_of_1000() -> None:
+    assert amount_bytes("5.13 MBytes") == 5379195  # 5.13 x 1024 x 1024 = 5379194.88
+    assert amount_bytes("64.0 KByte") == 65536
+    assert amount_bytes("0.00 Bytes") == 0
+    assert rate_bps("8.23 Mbits/sec") == 8230000
+    assert rate_bps("64.0 KBytes/sec") == 64 * 1024 * 8
+    assert rate_bps("0.00 bits/sec") == 0
+    assert amount_bytes("many") is None
+    assert rate_bps("8.23 Mbits") is None
+
+
+def test_text_before_and_after_a_report_is_kept_apart() -> None:
+    parsed = parse(f"+ iperf3 -c b -J\n{REPORT}\niperf3: error - control socket has closed unexpectedly\n")
+    assert parsed.kind == "iperf3-json"
+    assert parsed.extra["sent_bps"] == 4472203
+    assert parsed.unrecognized == [
+        "+ iperf3 -c b -J",
+        "iperf3: error - control socket has closed unexpectedly",
+    ]
+
+
+def test_joined_reports_are_one_record_each() -> None:
+    other = text_of("linux", "iperf3-json__debian12-6.1-def-json__01.json")
+    parsed = parse(REPORT + other)
+    assert [r["sent_bps"] for r in records(parsed)] == [4472203, 11418140]
+    assert parsed.extra["sent_bps"] == 4472203
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.7, 0.9, 0.99])
+def test_a_cut_report_keeps_what_was_whole(share: float) -> None:
+    parsed = parse(REPORT[: int(len(REPORT) * share)])
+    (record,) = records(parsed)
+    assert parsed.notes == ["the report is cut: what was whole was read"]
+    assert record["complete"] is False
+    assert record["local_host"] == "10.0.0.1"
+    intervals = record["intervals"]
+    whole = json.loads(REPORT)["intervals"]
+    assert isinstance(intervals, list)
+    for interval, expected in zip(intervals, whole, strict=False):
+        assert isinstance(interval, dict)
+        if interval["bps"] is not None:
+            assert interval["bps"] == round(expected["sum"]["bits_per_second"])
+
+
+def test_events_of_a_json_stream_make_one_report() -> None:
+    document = json.loads(REPORT)
+    lines = [{"event": "start", "data": document["start"]}]
+    lines += [{"event": "interval", "data": interval} for interval in document["intervals"]]
+    lines.append({"event": "end", "data": document["end"]})
+    parsed = parse("\n".join(json.dumps(line) for line in lines))
+    (record,) = records(parsed)
+    (same,) = records(parse(REPORT))
+    assert {k: v for k, v in record.items() if k != "started"} == {
+        k: v for k, v in same.items() if k != "started"
+    }
+
+
+def test_not_a_number_is_null_and_the_rest_stands() -> None:
+    parsed = parse(REPORT.replace('"host_total":\t', '"host_total":\t-nan, "x":\t'))
+    assert parsed.extra["sent_bps"] == 4472203
+
+
+def test_carriage_returns_quotes_of_a_mail_and_no_break_spaces() -> None:
+    plain = records(parse(TEXT))
+    assert records(parse(TEXT.replace("\n", "\r\n"))) == plain
+    assert records(parse("".join(f"> {line}\n" for line in TEXT.splitlines()))) == plain
+    assert records(parse(TEXT.replace("   sec", "\u00a0  sec"))) == plain
+
+
+def test_a_cut_text_report_has_intervals_and_no_totals() -> None:
+    (record,) = records(
+        parse(TEXT[: TEXT.index("[ ID] Interval           Transfer     Bitrate         Retr\n")])
+    )
+    assert (record["sent_bps"], record["received_bps"], record["complete"]) == (None, None, False)
+    intervals = record["intervals"]
+    assert isinstance(intervals, list)
+    assert len(intervals) == 5
+
+
+def test_several_tests_in_one_text() -> None:
+    one = text_of("linux", "iperf3__debian12-6.1-w64k__01.txt")
+    two = text_of("linux", "iperf3__debian12-6.1-w256k__01.txt")
+    refused = text_of("linux", "iperf3__debian12-6.1-w4m__01.txt")
+    found = records(parse(one + two + refused))
+    assert [(r["sent_bps"], r["error"]) for r in found] == [
+        (4230000, None),
+        (14700000, None),
+        (None, "socket buffer size not set correctly"),
+    ]
+
+
+def test_unknown_lines_are_reported_and_change_nothing() -> None:
+    lines = TEXT.splitlines()
+    parsed = parse("\n".join([*lines[:3], "client_loop: send disconnect: Broken pipe", *lines[3:]]))
+    assert parsed.unrecognized == ["client_loop: send disconnect: Broken pipe"]
+    assert records(parsed) == records(parse(TEXT))
+
+
+def test_csv_of_tests_that_follow_each_other() -> None:
+    text = (
+        "20261130141950,10.0.0.1,38650,10.0.0.2,5002,1,0.0-5.2,5636160,8669058\n"
+        "20261130142010,10.0.0.1,38660,10.0.0.2,5002,1,0.0-1.0,100,800\n"
+        "20261130142011,10.0.0.1,38660,10.0.0.2,5002,1,1.0-2.0,100,800\n"
+        "20261130142011,10.0.0.1,38660,10.0.0.2,5002,1,0.0-2.0,200,800\n"
+        "20261130142030,10.0.0.1,38670,10.0.0.2,5002,2,0.0-1.0,125000,1000000\n"
+        "20261130142030,10.0.0.1,38672,10.0.0.2,5002,1,0.0-1.0,125000,1000000\n"
+        "20261130142030,10.0.0.1,0,10.0.0.2,5002,-1,0.0-1.0,250000,2000000\n"
+    )
+    found = records(parse(text))
+    assert [(r["streams"], r["sent_bps"], r["sent_bytes"]) for r in found] == [
+        (1, 8669058, 5636160),
+        (1, 800, 200),
+        (2, 2000000, 250000),
+    ]
+    assert [len(r["intervals"]) for r in found if isinstance(r["intervals"], list)] == [1, 2, 1]
+
+
+def test_udp_csv_has_jitter_and_loss() -> None:
+    line = "20261130142010,10.0.0.1,38660,10.0.0.2,5002,3,0.0-10.0,1250000,1000000,0.031,4,850,0.471,1"
+    (record,) = records(parse(line))
+    assert (record["protocol"], record["jitter_ms"]) == ("UDP", 0.031)
+    assert (record["lost_packets"], record["packets"]) == (4, 850)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "{",
+        '{"a":',
+        "[  5]",
+        "[  5]   0.00-1.00   sec  ",
+        "iperf3: error - ",
+        "1" * 64,
+        '"',
+        "\\",
+        '{"a":[',
+        "get_parameters:\n{\n",
+        "> > > ",
+        "[ ID] Aa x 1",
+        "20261130142010,",
+        "}",
+        '{"a":1}',
+    ],
+)
+def test_hostile_text_is_read_in_linear_time(piece: str) -> None:
+    """4 MB of each: a quadratic parser would take hours, the time limit of the tests is two minutes."""
+    text = piece * (4_000_000 // len(piece))
+    for parser in PARSERS:
+        parser.recognize(text)
+        parser.parse(text)
+    for parser in PARSERS:
+        parser.parse(f"[  5] local a port 1 connected to b port 2\n{text}")
