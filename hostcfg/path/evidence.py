@@ -103,6 +103,8 @@ def live_evidence(parsed: Parsed, direction: Direction | None = None) -> LiveEvi
 
 def _compared(report: PathReport, direction: Direction, record: Mapping[str, Json]) -> MeasuredEvidence:
     measured = _first_number(record, "received_bps", "sent_bps")
+    if measured is None:  # a report without its end: what its intervals say
+        measured = _steady_bps(record, 0.0)
     predicted = direction.predicted_bps
     if measured is None:
         error = record.get("error")
