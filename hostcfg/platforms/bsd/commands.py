@@ -1,0 +1,44 @@
+"""Commands and config lines that set native keys on a BSD, quoted for sh and for sysctl.conf(5)."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+from hostcfg.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_NAME = re.compile(r"[A-Za-z_][\w.%+-]{0,255}")
+
+
+def checked_key(key: str) -> str:
+    """``key``; UsageError if it can be no name of sysctl(8)."""
+    if not _NAME.fullmatch(key):
+        raise UsageError(f"{key[:80]!r} can be no sysctl name", key=key[:80])
+    return key
+
+
+def checked_value(key: str, raw: str) -> str:
+    """``raw``; UsageError for a value of several lines or with control characters: none can be set so."""
+    if any(ord(char) < 32 or ord(char) == 127 for char in raw):
+        raise UsageError("a value of several lines or with control characters can't be set", key=key)
+    return raw
+
+
+def sysctl_command(key: str, raw: str) -> str:
+    """``sysctl name=value`` as a person would type it under sh."""
+    return f"sysctl {shlex.quote(f'{checked_key(key)}={checked_value(key, raw)}')}"
+
+
+def conf_line(key: str, raw: str) -> str:
+    """One line of sysctl.conf: a ``#`` would end the value, so it is escaped."""
+    value = checked_value(key, raw).replace("#", "\\#")
+    return f"{checked_key(key)}={value}"
+
+
+def comments(header: Sequence[str]) -> list[str]:
+    """``header`` as comment lines, whatever line breaks are in it."""
+    return [f"# {line}".rstrip() for text in header for line in text.splitlines() or [""]]

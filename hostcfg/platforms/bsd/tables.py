@@ -1,0 +1,72 @@
+"""Multi-line values of sysctl(8) that are tables: the congestion controls and TCP stacks there are.
+
+::
+
+    net.inet.tcp.cc.available:
+    CCmod           D PCB count
+    cubic           * 21
+    htcp              0
+
+``*`` marks the default.  Up to FreeBSD 13.0 the value is one line, ``newreno, cubic``.
+Sources: sys/netinet/cc/cc.c, sys/netinet/tcp_subr.c (sysctl_net_inet_list_available).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hostcfg.model import Json
+
+_HEADER = re.compile(r"\s*(?:CCmod|Stack)\s+D\s.*PCB count\s*")
+_ROW = re.compile(
+    r"\s*(?P<name>[A-Za-z0-9_]+)\s+(?P<mark>\*\s+)?(?:(?P<alias>[A-Za-z_]\w*)\s+)?(?P<count>[0-9]+)\s*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AvailableTable:
+    """Names in the order printed, the default, PCBs per name, and the rows that are damaged."""
+
+    names: tuple[str, ...]
+    default: str | None
+    pcb_count: dict[str, int]
+    damaged: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Json]:
+        """As ``hostcfg parse`` prints it under ``tables``."""
+        return {"names": list(self.names), "default": self.default, "pcb_count": dict(self.pcb_count)}
+
+
+def is_table_header(line: str) -> bool:
+    """Whether ``line`` heads a table of congestion controls or TCP stacks."""
+    return _HEADER.fullmatch(line) is not None
+
+
+def is_table_row(line: str) -> bool:
+    """Whether ``line`` can be a whole row of such a table."""
+    return _ROW.fullmatch(line) is not None
+
+
+def parse_available(lines: Sequence[str]) -> AvailableTable | None:
+    """The table in ``lines``; None without its header.  A row that is cut names nothing."""
+    headers = [index for index, line in enumerate(lines) if is_table_header(line)]
+    if not headers:
+        return None
+    counts: dict[str, int] = {}
+    damaged: list[str] = []
+    default: str | None = None
+    for line in lines[headers[0] + 1 :]:
+        if not line.strip():
+            continue
+        row = _ROW.fullmatch(line)
+        if row is None:
+            damaged.append(line.strip())
+            continue
+        counts[row["name"]] = int(row["count"])
+        default = row["name"] if row["mark"] else default
+    return AvailableTable(tuple(counts), default, counts, tuple(damaged))

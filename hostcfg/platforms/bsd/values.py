@@ -1,0 +1,106 @@
+"""Native keys of a BSD kernel and the types of their values.
+
+The type comes from a table of keys, never from how a value looks: a key that no table knows stays
+plain text, and a value that has not its key's form is no value at all.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from hostcfg.model import Json
+
+KeyType = Literal["int", "ints", "word", "words", "text"]
+When = Literal["runtime", "increase", "loader", "read"]
+Scope = Literal["vnet", "global"]
+
+_TOP_LEVELS = (
+    *("kern", "vm", "vfs", "net", "debug", "hw", "machdep", "user", "p1003_1b", "compat", "security", "dev"),
+    *("kstat", "proc", "emul", "ddb", "audit", "ktrace", "iogpu", "kperf", "iokit", "apfs", "jail", "lwkt"),
+    "sysctl",
+)
+
+OID = rf"(?:{'|'.join(_TOP_LEVELS)})(?:\.[A-Za-z0-9_%][\w%+@,-]*)+\.?"
+"""A name of sysctl(8): a known first level, then at least one more (``dev.em.0.%desc``)."""
+
+_INTEGER = re.compile(r"([+-]?)(0[xX][0-9A-Fa-f]+|0[0-7]*|[1-9][0-9]*)")
+_GROUPED = re.compile(r"[1-9][0-9]{0,2}(?:[,.'\u00a0\u202f][0-9]{3})+")
+_WORD = re.compile(r"[A-Za-z0-9_+-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class NativeKey:
+    """One native key: ``type`` of its value, ``when`` it can be changed, and for which ``scope``.
+
+    ``when``: at run time; at run time and upwards only; in the loader only; never.
+    ``scope`` ``vnet``: each network stack (VNET jail) has its own.
+    """
+
+    name: str
+    type: KeyType
+    meaning: str
+    when: When = "runtime"
+    scope: Scope = "vnet"
+
+
+Table = dict[str, NativeKey]
+
+
+def table(rows: Iterable[NativeKey]) -> Table:
+    """The rows by name."""
+    return {row.name: row for row in rows}
+
+
+def parse_int(text: str) -> int | None:
+    """An integer as strtol(3) with base 0 reads it (decimal, ``0x`` hex, ``0`` octal), or None.
+
+    Digits grouped by threes, as ``sysctl -h`` prints them in some locales, count too.
+    """
+    stripped = text.strip()
+    if len(stripped) > 40:
+        return None
+    match = _INTEGER.fullmatch(stripped)
+    if match is None:
+        if _GROUPED.fullmatch(stripped):
+            return int(re.sub(r"\D", "", stripped))
+        return None
+    sign, digits = match.groups()
+    if digits[:2] in ("0x", "0X"):
+        number = int(digits, 16)
+    else:
+        number = int(digits, 8 if digits.startswith("0") else 10)
+    return -number if sign == "-" else number
+
+
+def parse_words(text: str) -> list[str] | None:
+    """``newreno, cubic`` or ``reno newreno cubic`` as a list; None if something in it is no word."""
+    words = [word for word in re.split(r"[,\s]+", text.strip()) if word]
+    if not words or not all(_WORD.fullmatch(word) for word in words):
+        return None
+    return words
+
+
+def typed(keys: Mapping[str, NativeKey], name: str, raw: str) -> tuple[bool, Json]:
+    """Whether ``raw`` has the form of its key, and the value in the key's type.
+
+    A key that ``keys`` does not hold takes any text.  Tables (``words`` of several lines) are read
+    by :mod:`hostcfg.platforms.bsd.tables` and are text here.
+    """
+    key = keys.get(name)
+    if key is None or key.type == "text":
+        return True, raw
+    if key.type == "int":
+        number = parse_int(raw)
+        return number is not None, number
+    if key.type == "ints":
+        numbers = [parse_int(part) for part in raw.split()]
+        return bool(numbers) and None not in numbers, raw.strip()
+    words = parse_words(raw)
+    if key.type == "word":
+        return words is not None and len(words) == 1, raw.strip()
+    return words is not None, list(words or [])

@@ -1,0 +1,83 @@
+"""Which parser a text belongs to: its points, and what the typed command says of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hostcfg.platforms.base import Parser
+
+FILE_POINTS, COMMAND_POINTS, PROGRAM_POINTS = 45, 40, 10
+_WRAPPERS = frozenset({"sudo", "doas", "env", "command", "exec", "time"})
+_READERS = frozenset({"cat", "more", "less", "head", "tail", "type", "get-content", "grep", "egrep"})
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The points of every parser that accepts one text."""
+
+    points: tuple[tuple[Parser, int], ...]
+
+    def best(self, favourite: str | None, close: int, bonus: int) -> Parser | None:
+        """The parser with the most points; among close ones that of the ``favourite`` system."""
+        if not self.points:
+            return None
+        top = max(found for _, found in self.points)
+        near = [(parser, found) for parser, found in self.points if found > top - close - bonus]
+        best = max(near, key=lambda item: item[1] + (bonus if item[0].os == favourite else 0))
+        return best[0]
+
+    def clear_os(self, close: int) -> tuple[str, int] | None:
+        """The system that no other one comes close to, and its points."""
+        by_os: dict[str, int] = {}
+        for parser, found in self.points:
+            by_os[parser.os] = max(found, by_os.get(parser.os, 0))
+        ranked = sorted(by_os.items(), key=lambda item: -item[1])
+        if not ranked or (len(ranked) > 1 and ranked[1][1] > ranked[0][1] - close):
+            return None
+        return ranked[0]
+
+
+def hint(command: str, typed: str | None) -> int:
+    """Points for a parser of ``command`` where ``typed`` came before the text.
+
+    ``netsh int tcp sh gl`` is ``netsh interface tcp show global``: words may be cut short.
+    """
+    if not typed:
+        return 0
+    known = _words(command)
+    best = 0
+    for part in re.split(r"[;|]|&&", typed[:4096]):
+        best = max(best, _match(known, _words(part)))
+    return best
+
+
+def _words(text: str) -> list[str]:
+    words = text.lower().split()
+    while words and words[0] in _WRAPPERS:
+        words = words[1:]
+    if words:
+        words[0] = re.split(r"[/\\]", words[0])[-1].removesuffix(".exe")
+    return words
+
+
+def _match(known: list[str], typed: list[str]) -> int:
+    if not known or not typed:
+        return 0
+    if known[0] in _READERS and typed[0] in _READERS:
+        names = {word.rsplit("/", 1)[-1] for word in typed[1:]}
+        name = known[-1].rsplit("/", 1)[-1]
+        return FILE_POINTS if any(found in (name, f"{name}.local") for found in names) else 0
+    if known[0] != typed[0]:
+        return 0
+    if len(known) == 1:
+        return COMMAND_POINTS
+    rest = typed[1:]
+    for word in known[1:]:
+        at = next((i for i, given in enumerate(rest) if given and word.startswith(given)), None)
+        if at is None:
+            return PROGRAM_POINTS
+        rest = rest[at + 1 :]
+    return COMMAND_POINTS
