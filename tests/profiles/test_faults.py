@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ruamel.yaml import YAML
 
 from hostcfg.errors import InputError, ProfileError
 from hostcfg.profiles import check_profile, load_profile
@@ -18,7 +20,6 @@ from hostcfg.profiles.schema import read_draft
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 GOOD = """\
 name: own
@@ -57,6 +58,9 @@ notes:
 """
 
 
+FAULTS = YAML(typ="safe").load(Path(__file__).with_name("faults.yaml"))
+
+
 def check(folder: Path, text: str) -> list[str]:
     path = folder / "own.yaml"
     path.write_text(text)
@@ -73,167 +77,11 @@ def test_a_byte_order_mark_and_carriage_returns_are_no_fault(tmp_path: Path) -> 
     assert check_profile(str(path)) == []
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "fault"),
-    [
-        (
-            "rule: at_least",
-            "rule: atleast",
-            "own.yaml:14: settings.recv_buffer_max.rule: unknown rule 'atleast'; rules are exact",
-        ),
-        (
-            "  recv_buffer_max:",
-            "  recv_bufer_max:",
-            "own.yaml:13: settings.recv_bufer_max: unknown setting 'recv_bufer_max'; did you mean",
-        ),
-        (
-            "ceil(2 * bdp",
-            "ceil(2 * bpd",
-            "own.yaml:7: let.wanted: unknown name 'bpd' in a formula; did you mean 'bdp'?",
-        ),
-        (
-            "value: wanted",
-            "value: wantd",
-            "own.yaml:15: settings.recv_buffer_max.value: unknown name 'wantd' in a formula; did you",
-        ),
-        (
-            "value: wanted",
-            "value: bdp / 0",
-            "own.yaml:15: settings.recv_buffer_max.value: 'bdp / 0' divides by zero",
-        ),
-        (
-            "value: wanted",
-            "value: 2 ** 3",
-            "own.yaml:15: settings.recv_buffer_max.value: '2 ** 3': a power is not allowed in a formula",
-        ),
-        (
-            "value: wanted",
-            "value: stok",
-            "own.yaml:15: settings.recv_buffer_max.value: unknown name 'stok' in a formula; did you",
-        ),
-        (
-            "2 * bdp / streams)",
-            "2 * bdp / wanted)",
-            "own.yaml:7: let.wanted: let names go in a circle: wanted -> wanted",
-        ),
-        (
-            "  wanted: ceil",
-            "  bdp: ceil",
-            "own.yaml:7: let.bdp: 'bdp' already means something in formulas; choose another name",
-        ),
-        ("  wanted: ceil", "  Wanted: ceil", "own.yaml:7: let.Wanted: 'Wanted' must be of a-z, 0-9 and _"),
-        (
-            "  wanted: ceil(2",
-            "  streams: 4\n  wanted: ceil(2",
-            "own.yaml:7: let.streams: 'streams' is an input as well; choose another name",
-        ),
-        (
-            "default: 1, min: 1",
-            "default: 0, min: 1",
-            "own.yaml:5: inputs.streams.default: '0' is below 1, the least",
-        ),
-        (
-            "type: count",
-            "type: number",
-            "own.yaml:5: inputs.streams.type: must be one of size, rate, time, count, ratio, choice",
-        ),
-        (
-            "default: 1, min",
-            "default: one, min",
-            "own.yaml:5: inputs.streams.default: 'one' is no count; write a whole number such as 4",
-        ),
-        (
-            "default: 1, min",
-            "min",
-            "own.yaml:7: let.wanted: input 'streams' has no default; write default(streams, value)",
-        ),
-        (
-            "meaning: connections",
-            "meening: connections",
-            "own.yaml:5: inputs.streams.meening: unknown key 'meening'; did you mean 'meaning'?",
-        ),
-        (
-            "cap: ram",
-            "cap: rom",
-            "own.yaml:13: settings.recv_buffer_max: unknown cap 'rom'; did you mean 'ram'?",
-        ),
-        (
-            "memory_bytes",
-            "memory_byte",
-            "own.yaml:10: caps.ram.value: nothing gives 'memory_byte' a value, ",
-        ),
-        (
-            "value: accept",
-            "value: accepted",
-            "own.yaml:21: settings.ecn.value: 'accepted' is none of off, accept, on; did you mean 'accept'?",
-        ),
-        (
-            "rule: exact\n    value: accept",
-            "rule: at_least\n    value: accept",
-            "own.yaml:20: settings.ecn.rule: at_least needs a number, and this setting is none",
-        ),
-        ("    value: wanted\n", "", "own.yaml:13: settings.recv_buffer_max: needs one of value and formula"),
-        ("    source: RFC 7323\n", "", "own.yaml:13: settings.recv_buffer_max: source is missing"),
-        ("summary: what it does\n", "", "own.yaml:1: summary is missing"),
-        ("summary: what it does", "summary: [1]", "own.yaml:2: summary: must be a text"),
-        ("name: own", "name: my own!", "own.yaml:1: name: 'my own!' must be of a-z, 0-9 and dashes"),
-        (
-            "  linux:",
-            "  linix:",
-            "own.yaml:25: os.linix: unknown operating system 'linix'; did you mean 'linux'?",
-        ),
-        (
-            "    settings:\n      net",
-            "    seting:\n      net",
-            "own.yaml:26: os.linux.seting: unknown key 'seting'; did you mean 'settings'?",
-        ),
-        ("net.core.busy", "busy", "own.yaml:27: os.linux.settings.busy_poll: unknown setting 'busy_poll'"),
-        (
-            "  ecn:",
-            "  net.ipv4.tcp_ecn:",
-            "own.yaml:19: settings.net.ipv4.tcp_ecn: 'net.ipv4.tcp_ecn' is a native key; it belongs",
-        ),
-        (
-            "{bdp|size}",
-            "{bdp|sizes}",
-            "own.yaml:16: settings.recv_buffer_max.reason: unknown form 'sizes'; known are size",
-        ),
-        (
-            "{bdp|size}",
-            "{bdp",
-            "own.yaml:16: settings.recv_buffer_max.reason: a brace that is no {formula} or {formula|form}",
-        ),
-        (
-            "{rtt_s|time}",
-            "{rtt|time}",
-            "own.yaml:33: notes[1].text: unknown name 'rtt' in a formula; did you mean 'rtt_s'?",
-        ),
-        ("notes:\n  - text:", "notes:\n  text:", "own.yaml:32: notes: must be a list of `- text: ...`"),
-        (
-            "settings:\n  recv",
-            "settings:\n\trecv",
-            "own.yaml:13: a tab in the indentation; YAML takes blanks only",
-        ),
-        (
-            "    reason: r\n    source: RFC 3168",
-            "    reason: r\n    reason: q\n    source: RFC 3168",
-            "own.yaml:23: reason: given twice; first in line 22",
-        ),
-        ("os:\n", "os: &a\n", "own.yaml:24: anchors and aliases are not used in profiles; use let"),
-        (
-            "value: 50",
-            "value: !!binary aGk=",
-            "own.yaml:29: the tag 'tag:yaml.org,2002:binary' is not used in profiles",
-        ),
-        ("when: who needs it", "when: [who", "own.yaml:"),
-        ("when: who needs it", "when: who: needs", "own.yaml:3: is no YAML: "),
-    ],
-)
-def test_each_fault_names_its_file_line_and_key(tmp_path: Path, old: str, new: str, fault: str) -> None:
-    assert GOOD.count(old) >= 1
-    problems = check(tmp_path, GOOD.replace(old, new, 1))
-    assert problems, "no fault found"
-    assert any(problem.startswith(fault) for problem in problems), problems
+@pytest.mark.parametrize("case", FAULTS, ids=lambda case: f"{case['old']!r} -> {case['new']!r}")
+def test_each_fault_names_its_file_line_and_key(tmp_path: Path, case: dict[str, str]) -> None:
+    assert case["old"] in GOOD
+    problems = check(tmp_path, GOOD.replace(case["old"], case["new"], 1))
+    assert any(problem.startswith(case["fault"]) for problem in problems), problems
     assert all("\n" not in problem for problem in problems)
 
 
