@@ -19,7 +19,7 @@ from hostcfg.textblocks import blocks_of
 from hostcfg.texthints import Scores, hint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from hostcfg.model import Json
     from hostcfg.platforms.base import Parser
@@ -250,7 +250,10 @@ def merge(parts: Sequence[Parsed], notes: Sequence[str], unrecognized: Sequence[
     values: dict[str, Json] = {}
     extra: dict[str, Json] = {}
     for part in parts:
+        measured = [*_records(values), *_records(part.values)]
         values |= part.values
+        if measured:
+            values["records"] = measured
         for name, value in part.extra.items():
             extra[name] = _joined(extra.get(name), value)
     return Parsed(
@@ -262,6 +265,12 @@ def merge(parts: Sequence[Parsed], notes: Sequence[str], unrecognized: Sequence[
         unrecognized=(*unrecognized, *(line for part in parts for line in part.unrecognized)),
         extra=extra,
     )
+
+
+def _records(values: Mapping[str, Json]) -> list[Json]:
+    """Measurements add up, where a later setting replaces an earlier one."""
+    found = values.get("records")
+    return found if isinstance(found, list) else []
 
 
 def _joined(old: Json, new: Json) -> Json:
