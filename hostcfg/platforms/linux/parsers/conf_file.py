@@ -32,7 +32,9 @@ from hostcfg.platforms.linux.native import (
 )
 from hostcfg.platforms.linux.parsers.problems import problem
 from hostcfg.platforms.linux.parsers.script import is_shell, read_script
+from hostcfg.platforms.linux.parsers.sysctl_lines import command_of, writes
 from hostcfg.platforms.linux.parsers.text import BLANKS, HEAD_CHARS, clean, head, share
+from hostcfg.platforms.linux.parsers.tuned import SECTION
 
 if TYPE_CHECKING:
     from hostcfg.model import Json
@@ -113,6 +115,8 @@ def recognize(text: str) -> int:
         face.look(line)
     if not face.linux or face.bsd > face.linux:
         return 0
+    if any(SECTION.fullmatch(line.strip(BLANKS)) for line in lines):
+        return share(face.known, lines, 40)  # an INI file: tuned's
     ceiling = 96 if face.marks or "\n\n" in clean(text[:HEAD_CHARS]).strip() else 75
     score = share(face.known, lines, 60 if face.output else ceiling)
     return max(score, 60) if face.shell else score
@@ -134,6 +138,8 @@ class _Face:
             self._comment(stripped)
         elif stripped.startswith(BSD_NAMES):
             self.bsd += 1
+        elif (command := command_of(stripped)) is not None and not writes(command.split()):
+            self.output += 1  # a session in which something is read
         elif is_shell(stripped) or _ARRAY_START.match(stripped):
             is_set = any(name in stripped for name in (*LINUX_NAMES, "/proc/sys/", " vm."))
             self.known, self.marks = self.known + 1, self.marks + 1
@@ -177,4 +183,4 @@ def _is_only_written(key: str, raw: str) -> bool:
     return False
 
 
-SYSCTL_CONF = Parser("sysctl-conf", "linux", "sysctl.conf", recognize, parse)
+SYSCTL_CONF = Parser("sysctl-conf", "linux", "sysctl.conf", recognize, parse, transcript=True)

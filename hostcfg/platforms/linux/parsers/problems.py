@@ -38,6 +38,8 @@ _PROC = re.compile(r"/proc/sys/([^\s:\"'»«”“’,]+)")
 _QUOTE = "\"'`´‘’‚“”„«»"
 _IN_QUOTES = re.compile(rf"[{_QUOTE}][ \u00a0\u202f]?([^{_QUOTE}\s=]+)=?[ \u00a0\u202f]?[{_QUOTE}]")
 _SYNTAX = ("invalid syntax", "malformed", "must be of the form", "bad line", "separators should not")
+# "sysctl: /etc/sysctl.conf(5): ungültige Syntax, es wird fortgefahren" in any language
+_LINE_NUMBER = re.compile(r"^sysctl: [^:]{1,200}\(\d{1,9}\): ")
 _READING = ("reading key", "unable to open directory", "Can't read")
 _PHRASES = tuple(
     (phrase.casefold(), kind)
@@ -132,7 +134,7 @@ def _kind(text: str, name: str | None) -> str | None:
     for phrase, kind in _ENGLISH:
         if len(tail) >= 8 and phrase.startswith(tail):  # "No such file", cut by an excerpt
             return kind
-    if any(mark in text for mark in _SYNTAX):
+    if any(mark in text for mark in _SYNTAX) or _LINE_NUMBER.search(text):
         return "syntax"
     if name is not None and any(mark in text for mark in _READING):
         return "unreadable"

@@ -61,7 +61,7 @@ def read_script(text: str) -> Script:
         _arrays(text, found)
     end: str | None = None
     for number, line in enumerate(text.split("\n"), 1):
-        if number in found.lines or len(line) > MAX_LINE:
+        if not line or number in found.lines or len(line) > MAX_LINE:
             continue
         if end is not None and line.strip(BLANKS) == end:
             found.lines.add(number)

@@ -27,15 +27,14 @@ from hostcfg.platforms.base import Parser
 from hostcfg.platforms.linux.native import (
     BSD_NAMES,
     form_of,
-    is_key,
     is_linux,
     is_root_only,
     typed,
     written,
 )
-from hostcfg.platforms.linux.parsers.problems import problem, spliced
-from hostcfg.platforms.linux.parsers.sysctl_lines import APPLYING, ASSIGNED, command_of, scan, writes
+from hostcfg.platforms.linux.parsers.sysctl_lines import scan, writes
 from hostcfg.platforms.linux.parsers.text import BLANKS, head, share
+from hostcfg.platforms.linux.parsers.tuned import SECTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,14 +43,8 @@ if TYPE_CHECKING:
     from hostcfg.platforms.linux.parsers.problems import Problem
     from hostcfg.platforms.linux.parsers.sysctl_lines import Entry, Scan
 
-_SET_MARKS = (
-    "setting key",
-    "write error",
-    "malformed setting",
-    "must be of the form name=value",
-    "invalid syntax, continuing",
-    "Couldn't write '",
-)
+# Nothing that is only read can fail like this, in any language.
+_OF_WRITES = frozenset({"read_only", "invalid", "not_found", "syntax", "range"})
 _BSD_MARKS = ("unknown oid", "sysctl: oid ", "Tunable values are set in")
 _BY_SYSCTL = re.compile(r"^(?:\S*sysctl|error|warning|busybox)(?:\[\d+\])?:|systemd-sysctl\[")
 
@@ -118,12 +111,11 @@ def _parsed(kind: str, command: str, found: Scan, values: dict[str, Json], more:
 
 @dataclass(frozen=True, slots=True)
 class _Face:
-    """What the first lines of a text look like."""
+    """What the first lines of a text look like: ``known`` of them are sysctl's, ``linux`` are Linux's."""
 
     lines: list[str]
-    assigned: int
-    problems: int
-    neutral: int
+    entries: int
+    known: int
     linux: int
     bsd: int
     is_set: bool
@@ -131,43 +123,34 @@ class _Face:
 
 def _face(text: str) -> _Face:
     lines = head(text)
-    assigned = problems = neutral = linux = bsd = 0
-    is_set = False
-    for line in lines:
-        stripped = line.strip(BLANKS)
-        error = problem(stripped)
-        found = ASSIGNED.fullmatch(stripped)
-        if stripped.startswith(BSD_NAMES) or any(mark in stripped for mark in _BSD_MARKS):
-            bsd += 1
-        elif error is not None and _BY_SYSCTL.search(stripped):
-            problems += 1
-            linux += error.name is not None and is_linux(error.name)
-            is_set = is_set or _tells_of_a_write(error)
-        elif APPLYING.match(stripped):
-            neutral, is_set = neutral + 1, True
-        elif (command := command_of(stripped)) is not None:
-            neutral, is_set = neutral + 1, is_set or ("sysctl" in command and writes(command.split()))
-        elif spliced(stripped) is not None:
-            neutral += 1
-        elif found is not None and is_key(found["key"].replace("/", ".")):
-            assigned += 1
-            linux += is_linux(found["key"].replace("/", "."))
-    return _Face(lines, assigned, problems, neutral, linux, bsd, is_set)
+    found = scan("\n".join(lines))
+    bsd = sum(line.lstrip(BLANKS).startswith(BSD_NAMES) for line in lines)
+    bsd += sum(any(mark in line for mark in _BSD_MARKS) for line in lines)
+    by_sysctl = [p for p in found.problems if _BY_SYSCTL.search(p.text)]
+    linux = sum(is_linux(entry.key) for entry in (*found.entries, *found.refused))
+    linux += sum(p.name is not None and is_linux(p.name) for p in by_sysctl)
+    foreign = len(found.problems) - len(by_sysctl) + len(found.unrecognized)
+    is_set = bool(found.files) or any(map(_tells_of_a_write, by_sysctl))
+    is_set = is_set or any("sysctl" in command and writes(command.split()) for command in found.commands)
+    entries = len(found.entries) + len(found.refused)
+    return _Face(lines, entries, max(0, len(lines) - foreign), linux, bsd, is_set)
 
 
 def _tells_of_a_write(error: Problem) -> bool:
-    """A key that everyone may read is denied, or the words say so."""
-    if error.kind == "read_only" or any(mark in error.text for mark in _SET_MARKS):
+    """The error is one of writing, or a key is denied that everyone may read."""
+    if error.kind in _OF_WRITES:
         return True
     return error.kind == "denied" and error.name is not None and not is_root_only(error.name)
 
 
 def _score(face: _Face, ceiling: int) -> int:
-    if face.bsd > face.linux or not face.assigned + face.problems:
+    if face.bsd > face.linux or not face.entries + face.linux:
         return 0
     if not face.linux:
-        ceiling = 20
-    return share(face.assigned + face.problems + face.neutral, face.lines, ceiling)
+        ceiling = 20  # "vm.foo = 1" may be anybody's
+    if any(SECTION.fullmatch(line.strip(BLANKS)) for line in face.lines):
+        ceiling = 30  # an INI file: tuned's
+    return share(face.known, face.lines, ceiling)
 
 
 def recognize_read(text: str) -> int:
@@ -182,5 +165,5 @@ def recognize_set(text: str) -> int:
     return _score(face, 97) if face.is_set else 0
 
 
-SYSCTL = Parser("sysctl", "linux", "sysctl -a", recognize_read, parse_read)
-SYSCTL_SET = Parser("sysctl-set", "linux", "sysctl --system", recognize_set, parse_set)
+SYSCTL = Parser("sysctl", "linux", "sysctl -a", recognize_read, parse_read, transcript=True)
+SYSCTL_SET = Parser("sysctl-set", "linux", "sysctl --system", recognize_set, parse_set, transcript=True)

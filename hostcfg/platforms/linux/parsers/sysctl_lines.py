@@ -39,6 +39,7 @@ class Scan:
     problems: list[Problem] = field(default_factory=list)
     refused: list[Entry] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    commands: list[str] = field(default_factory=list)  # that prompts show
     notes: list[str] = field(default_factory=list)
     unrecognized: list[str] = field(default_factory=list)
 
@@ -135,6 +136,7 @@ class _Scanner:
 
     def _prompt(self, command: str) -> None:
         self._flush()
+        self.found.commands.append(command)
         self.found.notes.append(f"command: {command}")
         words = command.split()
         self.reading = not writes(words)

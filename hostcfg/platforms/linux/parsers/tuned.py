@@ -29,7 +29,7 @@ from hostcfg.platforms.linux.parsers.text import BLANKS, clean, head
 if TYPE_CHECKING:
     from hostcfg.model import Json
 
-_SECTION = re.compile(r"\[(?P<name>[^\[\]]{1,80})\]")
+SECTION = re.compile(r"\[(?P<name>[^\[\]]{1,80})\]")
 _RULES = {">": "at_least", "<": "at_most"}
 # Options of any tuned section that are no sysctls (tuned's profiles/unit.py).
 _OF_TUNED = frozenset(
@@ -51,10 +51,11 @@ def parse(text: str) -> Parsed:
     result = _Result()
     section = ""
     for number, line in enumerate(clean(text).split("\n"), 1):
-        stripped = re.sub(r"[ \t]#.*", "", line.strip(BLANKS)).strip(BLANKS)
+        stripped = line.strip(BLANKS)
         if not stripped or stripped[0] in "#;":
             continue
-        header = _SECTION.fullmatch(stripped)
+        stripped = re.sub(r"[ \t]#.*", "", stripped).strip(BLANKS)
+        header = SECTION.fullmatch(stripped)
         name, equals, raw = (part.strip(BLANKS) for part in stripped.partition("="))
         if header is not None:
             section = header["name"].strip(BLANKS)
@@ -105,8 +106,8 @@ def recognize(text: str) -> int:
     """98 for an INI file with a ``[sysctl]`` section, less for one that only has tuned's ``[main]``."""
     live = [line.strip(BLANKS) for line in head(text)]
     live = [line for line in live if line[0] not in "#;"]
-    sections = [found["name"] for line in live if (found := _SECTION.fullmatch(line))]
-    if not live or not _SECTION.fullmatch(live[0]):
+    sections = [found["name"] for line in live if (found := SECTION.fullmatch(line))]
+    if not live or not SECTION.fullmatch(live[0]):
         return 0
     if "sysctl" in sections:
         return 98
