@@ -164,7 +164,8 @@ def test_files_that_are_no_profiles(tmp_path: Path) -> None:
 def test_a_file_that_is_missing_or_none(tmp_path: Path) -> None:
     missing = tmp_path / "none.yaml"
     assert [str(p) for p in check_profile(str(missing))] == [f"{missing}: there is no such file"]
-    assert sys.platform != "win32", "pipes and /proc are POSIX"
+    if sys.platform == "win32":
+        pytest.skip("pipes and /proc are POSIX")
     pipe = tmp_path / "pipe.yaml"
     os.mkfifo(pipe)
     assert [str(p) for p in check_profile(str(pipe))] == [f"{pipe}: is no file"]
@@ -176,7 +177,8 @@ def test_a_file_that_is_missing_or_none(tmp_path: Path) -> None:
 @contextmanager
 def as_nobody() -> Iterator[None]:
     """Root reads everything, so root steps down for a moment; others are stopped by the mode itself."""
-    assert sys.platform != "win32", "modes of files are POSIX"
+    if sys.platform == "win32":
+        pytest.skip("modes of files are POSIX")
     was = os.geteuid()
     if was == 0:
         os.seteuid(65534)
