@@ -86,7 +86,7 @@ def _facts_blocks(facts: Facts) -> list[Block]:
 def _host_aside(facts: Facts) -> str:
     parts = [facts.os_version or facts.os]
     if facts.memory_bytes is not None:
-        parts.append(f"{format_size(facts.memory_bytes)} RAM")
+        parts.append(f"{facts.memory_bytes / 2**30:.1f} GiB RAM")
     if facts.confined:
         parts.append(f"in a {facts.confined}")
     return ", ".join(parts)
