@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -20,7 +19,6 @@ Verdict = Literal["as_predicted", "below", "above", "no_result"]
 
 TOLERANCE = 0.1
 """Measured flows were within 10 % of the exact models in all but a few noisy rows of truth.csv."""
-_LIMITED = re.compile(r"(?P<ms>\d+)ms(?:\((?P<percent>\d+(?:\.\d+)?)%\))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,27 +75,26 @@ def compare_measured(report: PathReport, parsed: Parsed, *, reverse: bool = Fals
 
 
 def live_evidence(parsed: Parsed, direction: Direction | None = None) -> LiveEvidence:
-    """What ``ss -tin`` on the sender says of the sockets that carry the test.
+    """What ``ss -tin`` on the sender (``values["sockets"]``) says of the sockets that carry the test.
 
     Sockets that acknowledged less than a hundredth of the largest (control connections) are left out.
     """
-    rows = _carriers(_rows(parsed))
-    busy = [_busy_ms(row) for row in rows]
-    total = sum(b for b in busy if b is not None)
-    rwnd, sndbuf = (_share(rows, name, total) for name in ("rwnd_limited", "sndbuf_limited"))
+    sockets = _carriers(_objects(parsed.values.get("sockets")))
+    busy_ms = sum(_first_number(s, "busy_ms") or 0.0 for s in sockets)
+    rwnd, sndbuf = (_share(sockets, name, busy_ms) for name in ("rwnd_limited_ms", "sndbuf_limited_ms"))
     cwnd = None if rwnd is None or sndbuf is None else max(0.0, 1 - rwnd - sndbuf)
-    rtts = [_leading_float(row.get("rtt")) for row in rows]
-    least = [_leading_float(row.get("minrtt")) for row in rows]
-    windows = [n for n in (_integer(row.get("snd_wnd")) for row in rows) if n is not None]
     shares = (rwnd, sndbuf, cwnd)
+    rtts = [_leading(s.get("rtt_ms")) for s in sockets]
+    least = [_leading(s.get("minrtt_ms")) for s in sockets]
+    windows = [_first_number(s, "snd_wnd") or 0.0 for s in sockets]
     return LiveEvidence(
-        len(rows),
+        len(sockets),
         *shares,
-        max(windows, default=None),
-        _seconds(rtts, most=True),
-        _seconds(least, most=False),
-        _retransmitted(rows),
-        _live_sentences(len(rows), shares, direction),
+        round(max(windows, default=0.0)) or None,
+        max((ms / 1000 for ms in rtts if ms is not None), default=None),
+        min((ms / 1000 for ms in least if ms is not None), default=None),
+        sum(_retransmitted(s) for s in sockets) if sockets else None,
+        _live_sentences(len(sockets), shares, direction),
     )
 
 
@@ -220,61 +217,35 @@ def _live_sentences(
     return found
 
 
-def _rows(parsed: Parsed) -> list[Mapping[str, Json]]:
-    rows = parsed.extra.get("rows", parsed.values.get("rows"))
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+def _objects(value: Json) -> list[Mapping[str, Json]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _carriers(rows: list[Mapping[str, Json]]) -> list[Mapping[str, Json]]:
-    acked = [_integer(row.get("bytes_acked")) or 0 for row in rows]
-    most = max(acked, default=0)
-    return [row for row, n in zip(rows, acked, strict=True) if n > 0 and n * 100 >= most]
+def _carriers(sockets: list[Mapping[str, Json]]) -> list[Mapping[str, Json]]:
+    acked = [_first_number(s, "bytes_acked") or 0.0 for s in sockets]
+    most = max(acked, default=0.0)
+    return [s for s, n in zip(sockets, acked, strict=True) if n > 0 and n * 100 >= most]
 
 
-def _busy_ms(row: Mapping[str, Json]) -> float | None:
-    """Milliseconds with data to send: as printed, else from a limited time and its percentage."""
-    busy = row.get("busy")
-    if isinstance(busy, str) and (found := _LIMITED.match(busy)):
-        return float(found["ms"])
-    for name in ("rwnd_limited", "sndbuf_limited"):
-        value = row.get(name)
-        found = _LIMITED.match(value) if isinstance(value, str) else None
-        if found and found["percent"] and float(found["percent"]) > 0:
-            return float(found["ms"]) * 100 / float(found["percent"])
-    return None
-
-
-def _share(rows: Sequence[Mapping[str, Json]], name: str, busy_ms: float) -> float | None:
-    """ss leaves a time out that is zero, so a missing one counts as zero once any was printed."""
+def _share(sockets: Sequence[Mapping[str, Json]], name: str, busy_ms: float) -> float | None:
+    """ss leaves out a time that is zero, so a missing one counts as zero once a busy time is known."""
     if busy_ms <= 0:
         return None
-    found = [_LIMITED.match(v) for row in rows if isinstance(v := row.get(name), str)]
-    return min(1.0, sum(float(m["ms"]) for m in found if m) / busy_ms)
+    return min(1.0, sum(_first_number(s, name) or 0.0 for s in sockets) / busy_ms)
 
 
-def _retransmitted(rows: Sequence[Mapping[str, Json]]) -> int | None:
-    """The second number of ``retrans:0/12``, over all sockets."""
-    counts = [v.rpartition("/")[2] for row in rows if isinstance(v := row.get("retrans"), str)]
-    return sum(int(c) for c in counts if c.isdecimal()) if rows else None
+def _retransmitted(socket: Mapping[str, Json]) -> int:
+    """The second number of ``retrans:0/12``: all since the connection began."""
+    value = socket.get("retrans")
+    total = value[-1] if isinstance(value, list) and value else None
+    return total if isinstance(total, int) else 0
 
 
-def _seconds(values_ms: Sequence[float | None], *, most: bool) -> float | None:
-    known = [v / 1000 for v in values_ms if v is not None]
-    return (max(known) if most else min(known)) if known else None
-
-
-def _leading_float(value: Json) -> float | None:
-    """``116.997/21.532`` -> 116.997."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    found = re.match(r"\d+(?:\.\d+)?", value) if isinstance(value, str) else None
-    return float(found[0]) if found else None
-
-
-def _integer(value: Json) -> int | None:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    return int(value) if isinstance(value, str) and value.isdecimal() else None
+def _leading(value: Json) -> float | None:
+    """The first of a pair: ``rtt:116.997/21.532`` is the mean and its variation."""
+    first = value[0] if isinstance(value, list) and value else value
+    ok = isinstance(first, int | float) and not isinstance(first, bool)
+    return float(first) if ok and isinstance(first, int | float) else None
 
 
 def _first_number(record: Mapping[str, Json], *names: str) -> float | None:

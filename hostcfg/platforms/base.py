@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from hostcfg.errors import UsageError
@@ -169,7 +168,11 @@ class Platform(ABC):
         UsageError where the platform has no such file.
         """
         name = f"hostcfg.platforms.{self.name}.window"
-        if find_spec(name) is None:
-            raise UsageError(f"hostcfg has no window model for {self.title}", host=facts.host)
-        model: type[WindowModel] = import_module(name).MODEL
+        try:
+            model: type[WindowModel] = import_module(name).MODEL
+        except ModuleNotFoundError as error:
+            if error.name not in {name, name.removesuffix(".window")}:
+                raise
+            message = f"hostcfg has no window model for {self.title}"
+            raise UsageError(message, host=facts.host) from None
         return model(facts)

@@ -1,0 +1,1 @@
+"""Programs that print ratios of measured things; ``python -m benchmarks.NAME``.  Never timed tests."""

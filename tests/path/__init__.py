@@ -1,0 +1,1 @@
+"""Which setting limits a path, and to how many bit/s."""

@@ -1,0 +1,165 @@
+"""FreeBSD, macOS and Windows: what a host lets one flow have in flight, by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from hostcfg.errors import UsageError
+from hostcfg.platforms import get_platform
+from hostcfg.platforms.bsd.sockbuf import maxsockbuf_for, usable
+from hostcfg.platforms.endpoint import Flow, shift_for
+from hostcfg.platforms.freebsd.window import FreeBsdWindowModel
+from hostcfg.platforms.macos.window import MacosWindowModel
+from hostcfg.platforms.windows.window import WindowsWindowModel
+from tests.path.hosts import freebsd, macos, pasted, windows
+
+FLOW = Flow(None, 1448, timestamps=True, rtt_s=0.1)
+MIB = 1 << 20
+
+
+def asking(size: int) -> Flow:
+    return replace(FLOW, explicit_bytes=size)
+
+
+def test_eight_ninths_of_maxsockbuf_are_usable() -> None:
+    assert usable(2 * MIB) == 1_864_135
+    assert maxsockbuf_for(1_864_135) == 2 * MIB
+    assert usable(maxsockbuf_for(4_000_000)) >= 4_000_000 > usable(maxsockbuf_for(4_000_000) - 2)
+
+
+def test_freebsd_growth_ends_below_the_usable_limit() -> None:
+    """65,536 x 1.5 eight times is 1,679,616 and the ninth step would cross 1,864,135."""
+    window = FreeBsdWindowModel(freebsd()).receive(FLOW)
+    assert window.mid_bytes == 1_679_616
+    assert (window.setting, window.key) == ("socket_buffer_max", "kern.ipc.maxsockbuf")
+    # before 13: 65,536 + 109 x 16,384
+    assert FreeBsdWindowModel(freebsd(release="9.3-RELEASE")).receive(FLOW).mid_bytes == 1_851_392
+    # sending: 32,768 + 223 x 8,192
+    assert FreeBsdWindowModel(freebsd()).send(FLOW).mid_bytes == 1_859_584
+
+
+def test_freebsd_growth_reaches_a_maximum_that_is_allowed() -> None:
+    window = FreeBsdWindowModel(freebsd(maxsockbuf=4 * MIB)).receive(FLOW)
+    assert (window.mid_bytes, window.key) == (2 * MIB, "net.inet.tcp.recvbuf_max")
+    off = FreeBsdWindowModel(freebsd(recvbuf_auto=0)).receive(FLOW)
+    assert (off.mid_bytes, off.key) == (65536, "net.inet.tcp.recvspace")
+
+
+def test_freebsd_before_10_4_grows_by_timestamps_only() -> None:
+    model = FreeBsdWindowModel(freebsd(release="9.3-RELEASE"))
+    assert model.receive(replace(FLOW, timestamps=False)).mid_bytes == 65536
+    assert model.receive(replace(FLOW, rtt_s=1.2)).mid_bytes == 65536
+    assert FreeBsdWindowModel(freebsd()).receive(replace(FLOW, timestamps=False)).mid_bytes == 1_679_616
+
+
+def test_freebsd_takes_a_size_to_the_byte_or_refuses_it() -> None:
+    model = FreeBsdWindowModel(freebsd())
+    window = model.receive(asking(1_000_000))
+    assert (window.low_bytes, window.mid_bytes, window.high_bytes) == (1_000_000,) * 3
+    refused = model.receive(asking(2 * MIB))
+    assert refused.refused is not None
+    assert "ENOBUFS" in refused.refused
+    assert (refused.mid_bytes, refused.key) == (1_679_616, "kern.ipc.maxsockbuf")
+
+
+@pytest.mark.parametrize(
+    ("maxsockbuf", "shift"),
+    [
+        (256 << 10, 3),
+        (2 * MIB, 6),
+        (4 * MIB, 7),
+        (8 * MIB, 8),
+        (16 * MIB, 9),
+        (32 * MIB, 10),
+        (128 * MIB, 12),
+    ],
+)
+def test_freebsd_scale_follows_maxsockbuf(maxsockbuf: int, shift: int) -> None:
+    assert FreeBsdWindowModel(freebsd(maxsockbuf=maxsockbuf)).shift(FLOW) == shift
+
+
+def test_freebsd_needs_the_cap_before_what_it_caps() -> None:
+    needs = FreeBsdWindowModel(freebsd(recvbuf_max=262144)).needs(1_000_000, "receive", FLOW)
+    assert [(n.setting, n.current, n.target) for n in needs] == [
+        ("socket_buffer_max", 2 * MIB, 2_250_000),
+        ("recv_buffer_max", 262144, 2_000_000),
+    ]
+
+
+def test_freebsd_clusters_limit_all_sockets_and_zero_does_not() -> None:
+    (limit,) = FreeBsdWindowModel(freebsd(nmbclusters=1000)).memory_limits()
+    assert limit.total_bytes == 2_048_000
+    assert FreeBsdWindowModel(freebsd(nmbclusters=0)).memory_limits() == ()
+
+
+def test_freebsd_receive_growth_takes_its_time() -> None:
+    # (1,000,000 - 65,536) / 16,384 steps, one a round trip; from 13 on log1.5(15.26) / 2
+    old = FreeBsdWindowModel(freebsd(release="9.3-RELEASE")).rtts_to_reach(1_000_000)
+    assert old == pytest.approx(57.0, abs=0.1)
+    assert FreeBsdWindowModel(freebsd()).rtts_to_reach(1_000_000) == pytest.approx(3.36, abs=0.01)
+
+
+def test_macos_scale_follows_the_autotuned_maximum() -> None:
+    model = MacosWindowModel(macos())
+    assert model.shift(FLOW) == 7  # 65,535 << 6 is 4,194,240, below 4 MiB
+    assert model.shift(asking(65_535)) == 0
+    assert model.receive(FLOW).mid_bytes == 4 * MIB
+    capped = model.receive(asking(8 * MIB))
+    assert capped.refused is not None
+
+
+def test_macos_growth_below_its_cap_is_a_range() -> None:
+    window = MacosWindowModel(macos(maxsockbuf=2 * MIB)).receive(FLOW)
+    assert (window.low_bytes, window.high_bytes) == (932_067, 1_864_135)
+
+
+@pytest.mark.parametrize(
+    ("level", "window", "shift"),
+    [
+        ("disabled", 65_535, 0),
+        ("highlyrestricted", 65_535 << 2, 2),
+        ("restricted", 65_535 << 4, 4),
+        ("normal", 65_535 << 8, 8),
+        ("experimental", 65_535 << 14, 14),
+    ],
+)
+def test_windows_levels(level: str, window: int, shift: int) -> None:
+    model = WindowsWindowModel(windows(level=level))
+    assert (model.receive(FLOW).mid_bytes, model.shift(FLOW)) == (window, shift)
+    assert model.scaling().on is (level != "disabled")
+
+
+def test_windows_needs_the_smallest_level_that_carries_the_window() -> None:
+    model = WindowsWindowModel(windows(level="disabled"))
+    (need,) = model.needs(187_500, "receive", FLOW)
+    assert (need.key, need.current, need.target) == ("global.autotuninglevel", 65_535, 1 << 18)
+    (need,) = model.needs(2_000_000, "receive", FLOW)
+    assert need.target == 1 << 24
+    assert model.needs(2_000_000, "send", FLOW) == []
+
+
+def test_windows_sends_without_a_limit_unless_a_size_is_asked_for() -> None:
+    model = WindowsWindowModel(windows())
+    assert model.send(FLOW).unbounded
+    asked = model.send(asking(190_000))
+    assert (asked.mid_bytes, asked.high_bytes) == (190_000, None)
+    assert model.receive(asking(190_000)).mid_bytes == 190_000
+
+
+def test_a_scale_is_at_most_14() -> None:
+    assert shift_for(1 << 40) == 14
+    assert shift_for(65_535) == 0
+    assert shift_for(65_536) == 1
+
+
+def test_a_platform_without_a_model_says_so() -> None:
+    platform = get_platform("freebsd")
+
+    class Other(type(platform)):  # type: ignore[misc]  # a platform of the same kind under another name
+        name = "beos"
+        title = "BeOS"
+
+    with pytest.raises(UsageError, match="hostcfg has no window model for BeOS"):
+        Other().window_model(pasted("far", "kern.ipc.maxsockbuf: 2097152"))
