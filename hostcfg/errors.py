@@ -100,6 +100,8 @@ class InventoryError(InputError):
 class HostError(HostcfgError):
     """One host could not be read or changed."""
 
+    kind: HostErrorKind
+
     def __init__(
         self, kind: HostErrorKind, message: str, *, host: str | None = None, key: str | None = None
     ) -> None:

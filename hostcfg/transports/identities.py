@@ -1,0 +1,188 @@
+"""Private keys from files: what can be known without a passphrase, and the key itself, each once."""
+
+from __future__ import annotations
+
+import base64
+import io
+import struct
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import paramiko
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    SSHCertificate,
+    load_pem_private_key,
+    load_ssh_private_key,
+    load_ssh_public_identity,
+)
+
+if TYPE_CHECKING:
+    from hostcfg.transports.prompts import Prompts
+
+_OPENSSH_BEGIN = b"-----BEGIN OPENSSH PRIVATE KEY-----"
+_OPENSSH_END = b"-----END OPENSSH PRIVATE KEY-----"
+_OPENSSH_MAGIC = b"openssh-key-v1\0"
+_TRIES = 3  # NumberOfPasswordPrompts
+
+
+@dataclass(slots=True)
+class Identity:
+    """One key file.  ``public`` is its public key blob if known; ``problem`` says why it can't be used."""
+
+    path: str
+    public: bytes | None = None
+    encrypted: bool = False
+    problem: str = ""
+    private: bytes | None = field(default=None, repr=False)
+    key: paramiko.PKey | None = field(default=None, repr=False)
+    lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A user certificate: ``public`` is the blob of the key that it is for."""
+
+    path: str
+    blob: bytes
+    public: bytes
+
+
+def read_identity(path: str) -> Identity | None:
+    """The key at ``path``, without asking anything; None if there is no such file."""
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return Identity(path, problem=f"can't be read: {error.strerror}")
+    identity = Identity(path, public=_public_beside(path))
+    if _OPENSSH_BEGIN in data:
+        _read_openssh_header(identity, data)
+    elif b"PRIVATE KEY-----" in data:
+        identity.private, identity.encrypted = data, b"ENCRYPTED" in data
+    elif (public := _public_line(data)) is not None:
+        identity.public = public  # the agent may have the private half
+    else:
+        identity.problem = "is no private key"
+    if identity.private is not None and not identity.encrypted:
+        _load(identity, None)
+    return identity
+
+
+def unlock(identity: Identity, prompts: Prompts) -> paramiko.PKey | None:
+    """The key, for which a passphrase is asked once in a run; None if that did not work."""
+    with identity.lock:
+        last: str | None = None
+        for _ in range(_TRIES):
+            if identity.key is not None or identity.problem:
+                break
+            passphrase = prompts.passphrase.get(identity.path)
+            if passphrase is None or passphrase == last:
+                identity.problem = "is encrypted, and no passphrase was given that fits"
+                break
+            last = passphrase
+            if not _load(identity, passphrase.encode()):
+                prompts.passphrase.forget(identity.path)
+        if identity.key is None and not identity.problem:
+            identity.problem = "is encrypted, and the passphrase is wrong"
+        return identity.key
+
+
+def read_certificate(path: str) -> Certificate | None:
+    """The user certificate at ``path``; None if there is none."""
+    try:
+        words = Path(path).read_bytes().split()
+        loaded = load_ssh_public_identity(b" ".join(words[:2]))
+        if not isinstance(loaded, SSHCertificate):
+            return None
+        plain = loaded.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
+        return Certificate(path, base64.b64decode(words[1]), base64.b64decode(plain.split()[1]))
+    except (OSError, ValueError, UnsupportedAlgorithm):
+        return None
+
+
+def _load(identity: Identity, passphrase: bytes | None) -> bool:
+    """Whether the private key could be read; a wrong passphrase leaves no ``problem``."""
+    data = identity.private or b""
+    loaded: object
+    try:
+        try:
+            loaded = load_ssh_private_key(data, passphrase)
+        except ValueError:
+            if _OPENSSH_BEGIN in data:
+                raise
+            loaded = load_pem_private_key(data, passphrase)
+        identity.key = _as_paramiko(loaded)
+    except UnsupportedAlgorithm:
+        identity.problem = "is of a kind that hostcfg can't use; put it into ssh-agent"
+    except (ValueError, TypeError, paramiko.SSHException):
+        if not identity.encrypted:
+            identity.problem = "is damaged"
+    else:
+        identity.public = identity.key.asbytes()
+    return identity.key is not None
+
+
+def _as_paramiko(loaded: object) -> paramiko.PKey:
+    """paramiko's key around an already parsed one: parsing an RSA key twice costs some 200 ms."""
+    if isinstance(loaded, RSAPrivateKey):
+        return paramiko.RSAKey(key=loaded)
+    if isinstance(loaded, EllipticCurvePrivateKey):
+        return paramiko.ECDSAKey(vals=(loaded, loaded.public_key()))
+    if isinstance(loaded, Ed25519PrivateKey):
+        text = loaded.private_bytes(Encoding.PEM, PrivateFormat.OpenSSH, NoEncryption()).decode()
+        return paramiko.Ed25519Key(file_obj=io.StringIO(text))
+    raise UnsupportedAlgorithm(type(loaded).__name__)
+
+
+def _read_openssh_header(identity: Identity, data: bytes) -> None:
+    """Cipher and public key, which stand unencrypted before the private part (OpenSSH: PROTOCOL.key)."""
+    body = data.partition(_OPENSSH_BEGIN)[2].partition(_OPENSSH_END)[0]
+    try:
+        raw = base64.b64decode(b"".join(body.split()), validate=True)
+        if not raw.startswith(_OPENSSH_MAGIC):
+            raise ValueError("no magic")
+        cipher, rest = _string(raw[len(_OPENSSH_MAGIC) :])
+        _, rest = _string(rest)  # the key derivation's name
+        _, rest = _string(rest)  # and its options
+        identity.public, _ = _string(rest[4:])  # after the number of keys
+    except (ValueError, struct.error):
+        identity.problem = "is damaged"
+        return
+    identity.private, identity.encrypted = data, cipher != b"none"
+
+
+def _string(data: bytes) -> tuple[bytes, bytes]:
+    """An SSH string and what follows it (RFC 4251 section 5)."""
+    (size,) = struct.unpack_from(">I", data)
+    if size > len(data) - 4:
+        raise ValueError("cut short")
+    return data[4 : 4 + size], data[4 + size :]
+
+
+def _public_beside(path: str) -> bytes | None:
+    try:
+        return _public_line(Path(path + ".pub").read_bytes())
+    except OSError:
+        return None
+
+
+def _public_line(data: bytes) -> bytes | None:
+    """The blob of ``ssh-ed25519 AAAA... comment``."""
+    words = data.split(None, 2)
+    if len(words) < 2 or not words[0].startswith((b"ssh-", b"ecdsa-", b"sk-")):
+        return None
+    try:
+        return base64.b64decode(words[1], validate=True)
+    except ValueError:
+        return None

@@ -1,0 +1,73 @@
+"""SSH: one connection to one host, one exec request for each command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hostcfg.errors import HostError
+from hostcfg.transports.base import Command, CommandResult, Transport
+from hostcfg.transports.become import dialogue_for
+from hostcfg.transports.known_hosts import fingerprint
+from hostcfg.transports.ssh_connect import Connection, connect
+
+if TYPE_CHECKING:
+    from hostcfg.transports.destination import Become, Destination
+    from hostcfg.transports.ssh_context import SshContext
+
+
+class SshTransport(Transport):
+    """A host over SSH.  ``run`` may be called again and again, by one thread at a time.
+
+    A command that runs into a limit ends the connection with it.  Background processes of a command
+    must let go of its standard output and error, else the command has not ended.
+    """
+
+    def __init__(self, destination: Destination, context: SshContext) -> None:
+        super().__init__(destination.name)
+        self.destination = destination
+        self.context = context
+        self._connection: Connection | None = None
+
+    def open(self) -> None:
+        if self._connection is None:
+            self._connection = connect(self.context, self.destination)
+            self.connections_made += 1
+
+    def run(self, command: Command, *, timeout_s: float | None = None) -> CommandResult:
+        connection = self._connection
+        if connection is None or not connection.session.transport.is_active():
+            raise HostError("command", "the connection is closed", host=self.host)
+        dialogue = dialogue_for(command, host=self.host, become=self._become(), password=self._password())
+        limit_s = self.context.timeout_s if timeout_s is None else timeout_s
+        self.commands_run += 1
+        try:
+            return dialogue.finish(connection.session.run(dialogue, limit_s, self.context.limit_bytes))
+        except HostError as error:
+            if error.kind == "no_permission":
+                self.context.prompts.become.forget(self.host)
+            raise
+
+    def close(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    @property
+    def banner(self) -> str | None:
+        return None if self._connection is None else self._connection.session.transport.remote_version
+
+    @property
+    def host_key_fingerprint(self) -> str | None:
+        """``SHA256:...`` of the verified host key, once open: a host that was set up anew has another."""
+        if self._connection is None:
+            return None
+        return fingerprint(self._connection.session.offered_key().blob)
+
+    def _become(self) -> Become | None:
+        """root needs nobody's leave."""
+        if self._connection is not None and self._connection.session.options.user == "root":
+            return None
+        return self.destination.become
+
+    def _password(self) -> str | None:
+        return None if self._become() is None else self.context.prompts.become.get(self.host)

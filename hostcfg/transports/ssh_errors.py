@@ -1,0 +1,94 @@
+"""The one place where errors of paramiko and of sockets become a HostError that says what to do."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import paramiko
+from paramiko.ssh_exception import IncompatiblePeer
+
+from hostcfg.errors import HostError, HostErrorKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from hostcfg.transports.wire import Wire
+
+Phase = Literal["connect", "login", "command"]
+
+_TOO_SLOW = {
+    "connect": "no SSH answer within {limit:g} s: is the host up, does a firewall let port {port} through?",
+    "login": "the login did not end within {limit:g} s",
+    "command": "the command did not end within {limit:g} s; give it longer with --timeout",
+}
+
+
+@dataclass(slots=True)
+class Attempt:
+    """What is being tried with which host; ``wire`` says whether a limit ended it."""
+
+    host: str
+    address: str
+    port: int
+    phase: Phase
+    limit_s: float
+    wire: Wire | None = None
+
+
+@contextmanager
+def translated(attempt: Attempt) -> Iterator[Attempt]:
+    """Raises HostError for everything that paramiko, sockets and name servers raise inside."""
+    try:
+        yield attempt
+    except HostError:
+        raise
+    except (paramiko.SSHException, OSError, EOFError, ValueError) as error:
+        kind, message = _explain(error, attempt)
+        raise HostError(kind, message, host=attempt.host) from error
+
+
+def _explain(error: Exception, attempt: Attempt) -> tuple[HostErrorKind, str]:
+    spent = attempt.wire.spent if attempt.wire is not None else None
+    if spent == "bytes":
+        return ("command" if attempt.phase == "command" else "unreachable"), "it sends without end; given up"
+    if spent == "time" or isinstance(error, TimeoutError):
+        return "timeout", _TOO_SLOW[attempt.phase].format(limit=attempt.limit_s, port=attempt.port)
+    if attempt.phase == "command":
+        return "command", f"the connection broke before the command ended ({_words(error)})"
+    if attempt.phase == "login":
+        return "auth", f"the host ended the login ({_words(error)})"
+    return "unreachable", _unreachable(error, attempt)
+
+
+def _unreachable(error: Exception, attempt: Attempt) -> str:
+    place = f"{attempt.address} port {attempt.port}"
+    if isinstance(error, socket.gaierror):
+        if error.errno == socket.EAI_AGAIN:
+            return f"no name server answered for {attempt.address}: check the DNS settings here"
+        return f"the name {attempt.address} is unknown: check its spelling, or set HostName in ~/.ssh/config"
+    if isinstance(error, ConnectionRefusedError):
+        return f"{place} is closed (connection refused): does sshd run there, and is the port right?"
+    if isinstance(error, IncompatiblePeer):
+        return f"{place} and hostcfg have no algorithm in common ({_words(error)}): its SSH server is too old"
+    if isinstance(error, paramiko.ChannelException):
+        return f"the jump host can't or may not connect to {place} ({error.text or 'refused'})"
+    if isinstance(error, EOFError | ConnectionResetError):
+        return (
+            f"{place} closed the connection before the login: a firewall, or too many logins at once"
+            " (MaxStartups; try a smaller --jobs)"
+        )
+    if isinstance(error, OSError) and error.errno in (errno.EHOSTUNREACH, errno.ENETUNREACH):
+        return f"no route to {place} ({_words(error)})"
+    if isinstance(error, paramiko.SSHException):
+        return f"{place} does not speak SSH ({_words(error)}): is the port right?"
+    return f"can't connect to {place} ({_words(error)})"
+
+
+def _words(error: Exception) -> str:
+    """The error's own words in one short line; a message of paramiko may hold what a host sent."""
+    text = (error.strerror if isinstance(error, OSError) else None) or str(error) or "connection closed"
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:160]

@@ -1,0 +1,1 @@
+"""Transports against real shells, real OpenSSH servers and servers that misbehave."""
