@@ -100,6 +100,8 @@ def _looks_typed(text: str) -> bool:
     name = words[0].rsplit("/", 1)[-1].lower().removesuffix(".exe")
     if len(words) == 1:
         return name in _ALONE
+    if words[1].startswith(":"):
+        return False  # "Set-NetTCPSetting : Property ... is read-only" is PowerShell's error, not a command
     if name in ("sudo", "doas"):
         return is_command(" ".join(words[1:]))
     if name in ("netsh", "show", "powershell", "pwsh") or "-" in name:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class Field:
     """One row: ``key`` as `hostcfg parse` prints it, ``parameter`` as netsh takes it.
 
-    ``telling`` are values that no other row of the table can have.
+    ``telling`` are values that no other row of the table can have.  ``everywhere``: the label holds
+    the mark in every language, so a row without it is not this one.
     """
 
     key: str
@@ -31,6 +32,7 @@ class Field:
     domain: Domain
     marks: re.Pattern[str]
     telling: frozenset[str] = field(default_factory=frozenset)
+    everywhere: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,11 @@ def _field(key: str, parameter: str, domain: Domain, marks: str, *telling: str) 
     return Field(key, parameter, domain, re.compile(marks), frozenset(telling))
 
 
+def _named(key: str, parameter: str, domain: Domain, marks: str, *telling: str) -> Field:
+    """A field whose label has a name that Microsoft translates nowhere."""
+    return Field(key, parameter, domain, re.compile(marks), frozenset(telling), everywhere=True)
+
+
 def _name(word: str) -> str:
     """``word`` as a name of its own, also where a CJK letter follows without a blank."""
     return rf"(?<![a-z]){word}(?![a-z])"
@@ -61,9 +68,7 @@ _CONGESTION = (
     "|overbelast|överbelast|stockning|torlód|ruuhk|provider|anbieter|поставщик|fournisseur|proveedor"
     "|provedor|提供程序|提供者|プロバイダー|공급자|dostawc|zprostředkovatel|sağlayıcı"
 )
-_PROPORTIONAL = (
-    "proport|proporc|пропорц|比例|비례|orantı|oransal|poměr|evenredig|arányos|suhteelli|ratenreduz"
-)
+_PROPORTIONAL = "propor[tcz]|пропорц|比例|비례|orantı|oransal|poměr|evenredig|arányos|suhteelli|ratenreduz"
 _PACING = (
     r"pacing|schrittsteuer|шаг|节奏|节拍|步调|步調|ペーシング|페이싱|cadenc|cadênc|\britm|rythm|\btempo"
     "|velocid|profil|profiel|профил|配置文件|設定檔|プロファイル|프로필|perfil"
@@ -118,15 +123,15 @@ _PROVIDER_TELLS = tuple(p for p in PROVIDERS if p != "default")
 _PACING_TELLS = tuple(p for p in PACING if p != "default")
 
 _GLOBAL_FIELDS = (
-    _field("rfc1323_timestamps", "timestamps", _stamps, "1323", "allowed"),
-    _field("non_sack_rtt_resiliency", "nonsackrttresiliency", switch, _name("sack")),
-    _field("hystart", "hystart", switch, "hy-?start"),
-    _field("netdma", "netdma", switch, "netdma"),
+    _named("rfc1323_timestamps", "timestamps", _stamps, "1323", "allowed"),
+    _named("non_sack_rtt_resiliency", "nonsackrttresiliency", switch, _name("sack")),
+    _named("hystart", "hystart", switch, "hy-?start"),
+    _named("netdma", "netdma", switch, "netdma"),
     _field("direct_cache_access", "dca", switch, f"direct cache|{_name('dca')}"),
     _field("chimney_offload", "chimney", _chimney, "chimney|烟囱|煙囪", "automatic"),
-    _field("ecn_capability", "ecncapability", switch, _name("ecn")),
-    _field("max_syn_retransmissions", "maxsynretransmissions", number(1, 255), _name("syn")),
-    _field("initial_rto", "initialrto", number(300, 60000), _name("rto")),
+    _named("ecn_capability", "ecncapability", switch, _name("ecn")),
+    _named("max_syn_retransmissions", "maxsynretransmissions", number(1, 255), _name("syn")),
+    _named("initial_rto", "initialrto", number(300, 60000), _name("rto")),
     _field(
         "fast_open_fallback",
         "fastopenfallback",
@@ -175,9 +180,9 @@ def _global_eras() -> tuple[tuple[str, ...], ...]:
 GLOBAL = Table("global", _GLOBAL_FIELDS, _global_eras())
 
 _SUPPLEMENTAL_FIELDS = (
-    _field("min_rto_ms", "minrto", number(20, 60000), _name("rto")),
-    _field("initial_congestion_window_mss", "icw", number(1, 64), _name("mss")),
-    _field("rack", "rack", switch, _name("rack")),
+    _named("min_rto_ms", "minrto", number(20, 60000), _name("rto")),
+    _named("initial_congestion_window_mss", "icw", number(1, 64), _name("mss")),
+    _named("rack", "rack", switch, _name("rack")),
     _field("tail_loss_probe", "taillossprobe", switch, _TAIL),
     _field("congestion_window_restart", "enablecwndrestart", switch, _RESTART),
     _field("congestion_provider", "congestionprovider", words(*PROVIDERS), _CONGESTION, *_PROVIDER_TELLS),

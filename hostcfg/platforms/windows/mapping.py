@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from typing import TYPE_CHECKING
 
 from hostcfg.platforms.windows.domains import first_word
-from hostcfg.platforms.windows.text import is_rule
+from hostcfg.platforms.windows.text import MAX_LINES, is_rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hostcfg.model import Json
-    from hostcfg.platforms.windows.fields import Table
+    from hostcfg.platforms.windows.fields import Field, Table
     from hostcfg.platforms.windows.text import Text
 
 MAX_ROWS = 64
@@ -44,7 +45,7 @@ class Row:
 class Mapped:
     """Values by key, the rows' labels that only place or value could tell, and all other lines."""
 
-    values: dict[str, Json] = field(default_factory=dict)
+    values: dict[str, Json] = dataclass_field(default_factory=dict)
     by_place: tuple[str, ...] = ()
     unrecognized: tuple[str, ...] = ()
     twice: tuple[str, ...] = ()  # keys that stand there with two different values
@@ -69,6 +70,8 @@ def rows_of(text: Text) -> tuple[list[Row], list[str]]:
     rows: list[Row] = []
     others: list[str] = []
     last = len(text.lines) - 1
+    if last > MAX_LINES:
+        return [], [line.strip() for line in text.lines if line.strip()]
     for index, line in enumerate(text.lines):
         if not line.strip() or is_rule(line):
             continue
@@ -130,10 +133,13 @@ def _by_place(rows: list[Row], table: Table) -> list[Row]:
 def _fits(rows: list[Row], era: tuple[str, ...], table: Table) -> bool:
     if len(rows) != len(era):
         return False
-    return all(
-        row.key in (None, key) and row.word is not None and table.by_key[key].domain(row.word) is not None
-        for row, key in zip(rows, era, strict=True)
-    )
+    return all(_may_be(row, table.by_key[key]) for row, key in zip(rows, era, strict=True))
+
+
+def _may_be(row: Row, field: Field) -> bool:
+    if row.word is None or field.domain(row.word) is None:
+        return False
+    return row.key == field.key or (row.key is None and not field.everywhere)
 
 
 def _values(rows: list[Row], table: Table) -> Mapped:

@@ -37,7 +37,9 @@ _SUBINTERFACE = re.compile(
 _INTERFACE = re.compile(
     r"\s*(?P<idx>\d{1,10})\s+(?P<metric>\d{1,10})\s+(?P<mtu>\d{1,10})\s+(?P<state>\S+)\s+(?P<name>\S.*)"
 )
+_HEADING = re.compile(r"MediaSenseState|^\s*Idx\b")
 _STATES = frozenset({"connected", "disconnected"})
+_NAME_END = re.compile(r"(?:Pseudo-Interface|(?:Network )?Connection|Adapter)\*?(?: \d{1,3})?")
 _MAIL_WIDTH = 71
 """Mail programs break lines between 72 and 80 columns."""
 
@@ -122,10 +124,11 @@ def _rows(text: Text, raw: str, read: Callable[[str], Json]) -> tuple[list[Json]
         if not line.strip() or is_rule(line) or start == heading:
             continue
         row = None if usage else read(line)
-        if row is not None and at < len(lines) and _is_wrapped(line, lines[at], read):
-            row = read(f"{line} {lines[at].strip()}")
-            notes.append(f"a line break inside the row of {lines[at].strip()!r} was undone")
-            at += 1
+        if row is not None and at < len(lines) and _may_be_broken(line, lines[at], read):
+            row = read(f"{line} {lines[at].strip()}") if _ends_a_name(line, lines[at]) else None
+            if row is not None:
+                notes.append(f"a line break inside the row of {lines[at].strip()!r} was undone")
+                at += 1
         if row is None:
             rest.append(line.strip())
         else:
@@ -133,12 +136,20 @@ def _rows(text: Text, raw: str, read: Callable[[str], Json]) -> tuple[list[Json]
     return rows, rest, notes
 
 
-def _is_wrapped(line: str, following: str, read: Callable[[str], Json]) -> bool:
-    """Whether ``following`` is the rest of a name that a mail program broke off."""
+def _may_be_broken(line: str, following: str, read: Callable[[str], Json]) -> bool:
+    """Whether a mail program may have broken the row before ``following``: nobody knows its name then."""
     if not following.strip() or is_rule(following) or read(following) is not None:
+        return False
+    if not following[0].isalpha() or _HEADING.search(following):
         return False
     first = following.split(maxsplit=1)[0]
     return len(line) + 1 + len(first) >= _MAIL_WIDTH and len(line) <= 80 and len(following) < 60
+
+
+def _ends_a_name(line: str, following: str) -> bool:
+    """Whether ``following`` is how Windows' own names end, or closes the parenthesis of this one."""
+    open_parenthesis = line.count("(") > line.count(")") and following.rstrip().endswith(")")
+    return open_parenthesis or bool(_NAME_END.fullmatch(following.strip()))
 
 
 def parse_dynamicport(raw: str) -> Parsed:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hostcfg.model import Parsed
@@ -23,7 +24,7 @@ from hostcfg.platforms.base import Parser
 from hostcfg.platforms.windows.domains import TEMPLATES
 from hostcfg.platforms.windows.fields import GLOBAL, HEURISTICS, HEURISTICS_WORDS, SUPPLEMENTAL
 from hostcfg.platforms.windows.mapping import is_labelled, map_rows, rows_of, split_row
-from hostcfg.platforms.windows.text import plain_text
+from hostcfg.platforms.windows.text import is_rule, plain_text
 from hostcfg.platforms.windows.usage import HEAD_CHARS, is_usage
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ _TELLING_ALONE = frozenset(
     {"receive_window_auto_tuning_level", "rfc1323_timestamps", "receive_side_scaling", "hystart"}
 )
 _WORD = re.compile(r"[a-z]+")
+_PROPERTY = re.compile(r"\s*(?!HyStart)(?:[A-Z][a-z0-9]+){2,8}(?:WS)?(?:\((?:ms|MSS)\))?\s*:")
+"""A property of PowerShell's, as ``ScalingHeuristics``: no label of netsh's."""
 _CHIMNEY_LIMIT = 4096
 
 
@@ -120,10 +123,16 @@ def parse_heuristics(raw: str) -> Parsed:
     """The window-scaling heuristics and, on Windows 7 to 8, what they found for each profile."""
     text = plain_text(raw)
     rows, others = _table(text, raw)
-    mapped = map_rows(rows, HEURISTICS)
+    mapped = map_rows(rows, HEURISTICS if _is_under_rule(text) else replace(HEURISTICS, eras=()))
     rest = [line for line in others if not _is_heading(line)]
     command = "netsh interface tcp show heuristics"
     return _parsed("netsh-tcp-heuristics", command, dict(mapped.values), mapped, rest, ())
+
+
+def _is_under_rule(text: Text) -> bool:
+    """Whether the first row stands right under the rule: a single row's place says something only then."""
+    lines = [line for line in text.lines if line.strip()]
+    return any(is_rule(a) and split_row(b) is not None for a, b in pairwise(lines))
 
 
 def parse_chimneystats(raw: str) -> Parsed:
@@ -178,7 +187,7 @@ def _known_rows(raw: str, table: Table) -> list[str]:
     """Keys of the lines whose label is the table's and whose value the row can have."""
     keys = []
     for line in plain_text(raw[:HEAD_CHARS]).lines[:2000]:
-        row = split_row(line)
+        row = split_row(line) if not _PROPERTY.match(line) else None
         if row is not None and row.word is not None and is_labelled(row, table):
             key = map_rows([row], table).values
             keys += list(key)

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
-from hostcfg.platforms.windows.domains import first_word
+from hostcfg.platforms.windows.domains import PROVIDERS, first_word
+from hostcfg.platforms.windows.enums import ENUMS
 from hostcfg.platforms.windows.powershell_errors import says_error
-from hostcfg.platforms.windows.text import is_rule, plain_text
+from hostcfg.platforms.windows.text import MAX_LINES, is_rule, plain_text
 from hostcfg.platforms.windows.usage import HEAD_CHARS, is_usage
 
 if TYPE_CHECKING:
@@ -48,36 +49,6 @@ _OFFLOAD_NAMES = _words(
     """ReceiveSideScaling ReceiveSegmentCoalescing Chimney TaskOffload NetworkDirect
     NetworkDirectAcrossIPSubnets PacketCoalescingFilter"""
 )
-_SWITCH = {0: "disabled", 1: "enabled"}
-_LEVEL = {0: "disabled", 1: "highlyrestricted", 2: "restricted", 3: "normal", 4: "experimental"}
-_ENUMS: dict[str, dict[int, Json]] = {
-    "cwnd_restart": {0: False, 1: True},
-    "auto_tuning_level_local": {**_LEVEL},
-    "auto_tuning_level_group_policy": {**_LEVEL},
-    "auto_tuning_level_effective": {0: "local", 1: "grouppolicy"},
-    "congestion_provider": {0: "default", 2: "ctcp", 3: "dctcp"},
-    "network_direct_across_ip_subnets": {0: "blocked", 1: "allowed"},
-    "chimney": {**_SWITCH, 2: "automatic"},
-    **{
-        name: {**_SWITCH}
-        for name in (
-            "memory_pressure_protection",
-            "ecn_capability",
-            "timestamps",
-            "scaling_heuristics",
-            "automatic_use_custom",
-            "non_sack_rtt_resiliency",
-            "force_ws",
-            "receive_side_scaling",
-            "receive_segment_coalescing",
-            "task_offload",
-            "network_direct",
-            "packet_coalescing_filter",
-        )
-    },
-}
-"""What a number means for each enum; a number that is not here stays unrecognized."""
-
 _NUMBERS = _words(
     """min_rto_ms initial_congestion_window_mss delayed_ack_timeout_ms delayed_ack_frequency initial_rto_ms
     dynamic_port_range_start_port dynamic_port_range_number_of_ports max_syn_retransmissions
@@ -141,11 +112,13 @@ def _records(raw: str, known: frozenset[str]) -> tuple[list[Record], list[str]]:
         return _json_records(document, known), []
     text = plain_text(raw)
     lines = text.lines
+    if len(lines) > MAX_LINES:
+        return [], [line.strip() for line in lines if line.strip()]
     if any(is_rule(line) for line in lines):
-        found = _table_records(lines, known)
+        found = _table_records(lines, known, closed=text.closed)
         if found is not None:
             return found
-    return _list_records(lines, known, ended=text.ended)
+    return _list_records(lines, known, closed=text.closed)
 
 
 def _json(raw: str) -> list[Mapping[str, Json]] | None:
@@ -168,7 +141,7 @@ def _json_records(items: Sequence[Mapping[str, Json]], known: frozenset[str]) ->
 
 
 def _list_records(
-    lines: Sequence[str], known: frozenset[str], *, ended: bool
+    lines: Sequence[str], known: frozenset[str], *, closed: bool
 ) -> tuple[list[Record], list[str]]:
     records: list[Record] = []
     rest: list[str] = []
@@ -185,11 +158,16 @@ def _list_records(
         if not record:
             records.append(record)
         cell: Json = (found["cell"] or "").strip() or None
-        if index == last and not ended and isinstance(cell, str) and cell.isdigit():
-            rest.append(line.strip())  # the text ends within this line: digits may be missing
+        if index == last and not closed and _may_be_cut(cell):
+            rest.append(line.strip())
             continue
         record[found["name"]] = (cell, line.strip())
     return _in_order(records, rest)
+
+
+def _may_be_cut(cell: Json) -> bool:
+    """Whether a cell at which the text ends could have been longer: words show it, these do not."""
+    return cell is None or (isinstance(cell, str) and cell.isdigit())
 
 
 def _in_order(records: list[Record], rest: list[str]) -> tuple[list[Record], list[str]]:
@@ -212,7 +190,9 @@ def _is_subsequence(names: Sequence[str], of: Sequence[str]) -> bool:
     return all(name in rest for name in names)
 
 
-def _table_records(lines: Sequence[str], known: frozenset[str]) -> tuple[list[Record], list[str]] | None:
+def _table_records(
+    lines: Sequence[str], known: frozenset[str], *, closed: bool
+) -> tuple[list[Record], list[str]] | None:
     """Rows of Format-Table; columns that are empty on a row can only be the last ones."""
     rule = next(i for i, line in enumerate(lines) if is_rule(line))
     heading = next((lines[i].split() for i in range(rule - 1, -1, -1) if lines[i].strip()), [])
@@ -221,11 +201,12 @@ def _table_records(lines: Sequence[str], known: frozenset[str]) -> tuple[list[Re
         return None
     records: list[Record] = []
     rest = [line.strip() for line in lines[:rule] if line.strip() and line.split() != heading]
-    for line in lines[rule + 1 :]:
+    for index, line in enumerate(lines[rule + 1 :], rule + 1):
         cells = line.split()
         if not cells or is_rule(line):
             continue
-        if len(cells) > len(heading) or (1 < len(cells) < len(heading)):
+        cut = index == len(lines) - 1 and not closed and (len(cells) == 1 or _may_be_cut(cells[-1]))
+        if cut or len(cells) > len(heading) or (1 < len(cells) < len(heading)):
             rest.append(line.strip())
             continue
         padded: list[Json] = [*cells, *[None] * (len(heading) - len(cells))]
@@ -248,22 +229,19 @@ def _value(key: str, cell: Json) -> tuple[bool, Json]:
     if isinstance(cell, int):
         if key in _NUMBERS:
             return cell >= 0, cell
-        meaning = _ENUMS.get(key, {})
+        meaning = ENUMS.get(key, {})
         return cell in meaning, meaning.get(cell)
     if not isinstance(cell, str) or key in _NUMBERS or not cell.isalnum():
         return False, None
     return _word(key, cell.lower())
 
 
-_PROVIDERS = frozenset({"default", "none", "newreno", "ctcp", "dctcp", "ledbat", "cubic", "bbr2"})
-
-
 def _word(key: str, word: str) -> tuple[bool, Json]:
     if key == "cwnd_restart":
         return word in {"true", "false"}, word == "true"
-    allowed = {str(v) for v in _ENUMS.get(key, {}).values()} | {"default"}
+    allowed = {str(v) for v in ENUMS.get(key, {}).values()} | {"default"}
     if key == "congestion_provider":
-        allowed |= _PROVIDERS
+        allowed |= set(PROVIDERS)
     if key == "timestamps":
         allowed.add("allowed")
     if key == "auto_tuning_level_group_policy":

@@ -47,6 +47,9 @@ SERVERS = (
 )
 """First build of each name (Microsoft's release information pages)."""
 
+SERVER_BUILDS = frozenset({6001, 6002, 6003, 7600, 7601, 9200, 9600, 14393, 17763, 20348, 25398, 26100})
+SERVER_ONLY_BUILDS = frozenset({20348, 25398})
+
 
 def product_name(build: int, *, server: bool | None) -> str:
     """What Windows with this build is called; both names where the edition is not known.
@@ -55,8 +58,10 @@ def product_name(build: int, *, server: bool | None) -> str:
     ('Windows Server 2022', 'Windows 11')
     """
     client_name, server_name = _named(CLIENTS, build), _named(SERVERS, build)
+    if server is None and build in SERVER_BUILDS - SERVER_ONLY_BUILDS:
+        return f"{client_name} or {server_name}"
     if server is None:
-        return client_name if client_name == server_name else f"{client_name} or {server_name}"
+        return server_name if build in SERVER_ONLY_BUILDS else client_name
     return server_name if server else client_name
 
 

@@ -10,6 +10,10 @@ import quopri
 import re
 from dataclasses import dataclass
 
+MAX_LINES = 5000
+"""More lines than any output has that is read here; a longer text is searched for nothing."""
+MAX_MAIL_CHARS = 1_000_000
+
 _SPACES = dict.fromkeys(map(ord, "\u00a0\u202f\u2007\u3000\t\u000b\u000c"), " ")
 _COLONS = dict.fromkeys(map(ord, "\uff1a\ufe55\ufe13"), ":")
 _INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200e\u200f\u202a\u202b\u202c\u00ad"), None)
@@ -31,7 +35,8 @@ class Text:
 
     lines: tuple[str, ...]
     command: str | None
-    ended: bool  # the last line has its line end: nothing of it can have been cut off
+    ended: bool  # a blank or a line end stands after the last word: no letter of it can be lost
+    closed: bool  # the last line has its line end: nothing can be lost of it
 
 
 def plain_text(text: str) -> Text:
@@ -47,12 +52,12 @@ def plain_text(text: str) -> Text:
             kept.append("" if row.strip() == "NULL" else row.rstrip())  # xp_cmdshell's empty line
         elif typed["command"].strip():
             command = typed["command"].strip()
-    return Text(tuple(kept), command, text.endswith(("\n", " ")))
+    return Text(tuple(kept), command, text.endswith(("\n", " ")), text.endswith("\n"))
 
 
 def _quoted_printable(text: str) -> str:
     """A quoted-printable mail body decoded; anything else as it is."""
-    if not _SOFT_BREAK.search(text):
+    if len(text) > MAX_MAIL_CHARS or not _SOFT_BREAK.search(text):
         return text
     return quopri.decodestring(text.encode()).decode("utf-8", errors="replace")
 
