@@ -210,9 +210,11 @@ class _Run:
                 self._exclude(line.key)
             elif self._loader.name == "systemd-sysctl":
                 self._collect(value)
-            elif not self._write(value) and self._loader.name == "busybox":
-                self.ends.append(value)  # xwrite_str() dies: the rest of this file is not read
-                return
+            else:
+                self._explicit.setdefault(value.key, value)
+                if not self._write(value) and self._loader.name == "busybox":
+                    self.ends.append(value)  # xwrite_str() dies: the rest of this file is not read
+                    return
 
     def finish(self) -> None:
         """Write what waits until all files are read: systemd's table, and the globs of both."""
@@ -245,7 +247,6 @@ class _Run:
         self._explicit[value.key] = value
 
     def _write(self, value: BootValue) -> bool:
-        self._explicit.setdefault(value.key, value)
         if not kernel_takes(value.key, value.raw):
             self.refused.append(value)
             return False

@@ -1,0 +1,1 @@
+"""Parsers of Linux's outputs and files."""
