@@ -111,16 +111,14 @@ def _size_option(size: int | None) -> list[str]:
 
 def _warnings(question: Question, windows: Windows, size: int | None) -> list[str]:
     found = []
-    asked = question.flow.explicit_bytes
+    asked, got = question.flow.explicit_bytes, windows.bytes
+    tuned = windows_of(_asking(question, None)).bytes
     if size is not None:
+        found.append(f"-w switches autotuning off; here it carries more all the same ({format_size(size)})")
+    elif asked is not None and tuned is not None and got is not None and tuned > got:
         found.append(
-            f"-w switches autotuning off; it is advised only because it carries more here ({size:,})"
+            f"leave -w {format_size(asked)} out: autotuning reaches {tuned:,} bytes instead of {got:,}"
         )
-    elif asked is not None:
-        found.append(
-            f"leave -w {format_size(asked)} out: autotuning carries as much or more, or the size is cut"
-        )
-    found += [w.refused for w in (windows.receive, windows.send) if w.refused is not None]
     found.append(
         "start the server (iperf3 -s) after any change: a listening socket keeps its first buffer sizes"
     )

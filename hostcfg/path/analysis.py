@@ -102,10 +102,10 @@ def _slow_start_s(question: Question, windows: Windows) -> float:
 def _model(facts: Facts) -> WindowModel:
     """The host's window model; InputError where none of the settings that decide it was read."""
     model = get_platform(facts.os).window_model(facts)
-    readings = [model.reading(name) for name in model.decisive]
+    readings = [r for r in map(model.reading, model.decisive) if r.state is not State.UNSUPPORTED]
     if any(reading.state is State.VALUE for reading in readings):
         return model
-    known = dict.fromkeys(r.key or r.setting for r in readings if r.state is not State.UNSUPPORTED)
+    known = dict.fromkeys(r.key or r.setting for r in readings)
     states = ", ".join(dict.fromkeys(r.state.value for r in readings))
     keys = ", ".join(known)
     raise InputError(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from hostcfg.path.sentences import limit_name
-from hostcfg.path.tcp import DEFAULT_MTU_BYTES, Segment, loss_that_explains
+from hostcfg.path.tcp import ETHERNET_HEADER_BYTES, loss_that_explains
 from hostcfg.units import format_rate, format_ratio, format_time
 
 if TYPE_CHECKING:
@@ -145,8 +145,9 @@ def _measured_sentences(
         )
     ]
     if verdict == "below":
-        mss = Segment.of(report.mtu_bytes or DEFAULT_MTU_BYTES, timestamps=True).payload_bytes
-        segments = measured * report.link.rtt_s / 8 / mss / report.streams
+        frame = report.mtu_bytes + ETHERNET_HEADER_BYTES
+        payload = report.link_goodput_bps / report.link.rate_bps * frame
+        segments = measured * report.link.rtt_s / 8 / payload / report.streams
         loss = loss_that_explains(segments)
         found.append(
             f"The limit does not explain the rest: a loss of {format_ratio(loss)} would (Reno), or a "

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 QUEUE_FACTOR, QUEUE_S = 4, 0.1
 """A standing queue is worth a word when it makes the round trip four times as long and adds 100 ms."""
+LAN_RTT_S = 0.01
+"""Where buffers of the WAN's size only do harm."""
 MEMORY_SHARE = 0.5
 """Buffers above half of the RAM are worth a word."""
 
@@ -39,7 +41,10 @@ def findings_of(
     for question in questions:
         found += _host_findings(question.sender)
     order = {"error": 0, "warning": 1, "info": 2}
-    return sorted(dict.fromkeys(found), key=lambda f: order[f.finding.severity])
+    once: dict[tuple[str | None, str, str], HostFinding] = {}
+    for item in found:
+        once.setdefault((item.host, item.finding.kind, item.finding.message), item)
+    return sorted(once.values(), key=lambda f: order[f.finding.severity])
 
 
 def _request_findings(question: Question, windows: Windows) -> Iterator[HostFinding]:
@@ -48,7 +53,7 @@ def _request_findings(question: Question, windows: Windows) -> Iterator[HostFind
         host, key = model.facts.host, (window.key or "-w",)
         if window.refused is not None:
             yield _finding(host, "explicit_refused", "error", f"{host}: {window.refused}", key)
-        if window.clamped:
+        elif window.clamped:
             message = f"{host} does not grant the size asked for: {window.reason}"
             yield _finding(host, "explicit_clamped", "warning", message, key)
 
@@ -60,11 +65,17 @@ def _autotuning_finding(question: Question, windows: Windows) -> Iterator[HostFi
         return
     tuned = windows_of(replace(question, flow=replace(question.flow, explicit_bytes=None))).bytes
     worse = tuned is not None and tuned > windows.bytes
-    told = f"; without it this direction would have {tuned:,} instead of {windows.bytes:,}" if worse else ""
-    for model in (question.sender, question.receiver):
+    ends = (question.sender, question.receiver)
+    if worse:
+        way = f"{ends[0].facts.host} -> {ends[1].facts.host}"
+        message = (
+            f"{way}: asking for {format_size(asked)} leaves a window of {windows.bytes:,} bytes; without it "
+            f"autotuning would reach {tuned:,}"
+        )
+        yield _finding(None, "autotuning_off", "warning", message, ("-w",))
+    for model in ends:
         host = model.facts.host
-        message = f"{host}: asking for {format_size(asked)}: {model.explicit_effect()}{told}"
-        yield _finding(host, "autotuning_off", "warning" if worse else "info", message, ("-w",))
+        yield _finding(host, "explicit_effect", "info", f"{host}: {model.explicit_effect()}", ("-w",))
 
 
 def _headroom_finding(question: Question, windows: Windows, direction: Direction) -> Iterator[HostFinding]:
@@ -100,7 +111,8 @@ def _queue_finding(question: Question, windows: Windows) -> Iterator[HostFinding
         "that long, and starve the others; the profile lan caps the send buffers"
     )
     keys = tuple(k for k in (windows.send.key, windows.receive.key) if k is not None)
-    yield _finding(host, "standing_queue", "warning", message, keys)
+    severity: Severity = "warning" if link.rtt_s < LAN_RTT_S else "info"
+    yield _finding(host, "standing_queue", severity, message, keys)
 
 
 def _memory_findings(question: Question, direction: Direction) -> Iterator[HostFinding]:

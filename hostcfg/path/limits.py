@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 from hostcfg.model import State
 from hostcfg.path.report import Limit, LimitKind
 from hostcfg.path.tcp import LOSS_HIGH, LOSS_LOW, Segment, algorithm, window_rate_bps
-from hostcfg.platforms.endpoint import UNSCALED_WINDOW_BYTES, Flow, Side, Window, WindowModel, name_of
+from hostcfg.platforms.endpoint import (
+    MAX_WINDOW_BYTES,
+    UNSCALED_WINDOW_BYTES,
+    Flow,
+    Side,
+    Window,
+    WindowModel,
+    name_of,
+)
 
 if TYPE_CHECKING:
     from hostcfg.model import Link, Reading
@@ -81,7 +89,7 @@ def limits_of(question: Question, windows: Windows) -> list[Limit]:
         found.append(_window_limit(question, windows.receive, question.receiver, "receive"))
     if windows.send.mid_bytes is not None:
         found.append(_window_limit(question, windows.send, question.sender, "send"))
-    if not windows.scaled:
+    if not windows.scaled and (windows.receive.mid_bytes or MAX_WINDOW_BYTES) > UNSCALED_WINDOW_BYTES:
         found.append(_scaling_limit(question))
     if question.loss is not None and (lost := _loss_limit(question)) is not None:
         found.append(lost)
@@ -146,7 +154,15 @@ def _window_limit(question: Question, window: Window, model: WindowModel, side: 
         window.reason,
         mid,
         window.element,
+        _word(model, window.key),
     )
+
+
+def _word(model: WindowModel, key: str | None) -> str | None:
+    """The native value of ``key`` where it is a word: an autotuning level."""
+    native = model.facts.native.get(key) if key is not None else None
+    raw = native.raw if native is not None and native.state is State.VALUE else None
+    return raw.strip() if raw is not None and raw.strip().isalpha() else None
 
 
 def _scaling_limit(question: Question) -> Limit:
@@ -166,6 +182,7 @@ def _scaling_limit(question: Question) -> Limit:
         f"without the window scale option at both ends a window ends at {UNSCALED_WINDOW_BYTES:,} bytes",
         UNSCALED_WINDOW_BYTES,
         reading.element,
+        _word(off, reading.key),
     )
 
 

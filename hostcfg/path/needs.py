@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING
 
 from hostcfg.path.report import HostNeed
+from hostcfg.platforms import get_platform
 from hostcfg.platforms.endpoint import UNSCALED_WINDOW_BYTES, Need, Side, Window, WindowModel
 
 if TYPE_CHECKING:
@@ -23,16 +25,33 @@ def needs_of(question: Question, windows: Windows) -> list[HostNeed]:
         found += _scaling_need(model, bdp)
     found += _side_needs(question, windows.receive, question.receiver, "receive", bdp)
     found += _side_needs(question, windows.send, question.sender, "send", bdp)
-    return _merged(found)
+    models = {m.facts.host: m for m in (question.receiver, question.sender)}
+    return [_with_native(n, models[n.host]) for n in _merged(found)]
+
+
+def _with_native(item: HostNeed, model: WindowModel) -> HostNeed:
+    """``item`` with the native values and the command, as far as the present value is known."""
+    need, facts = item.need, model.facts
+    if need.setting is None or need.key is None:
+        return item
+    platform = get_platform(facts.os)
+    key, native = platform.keys(facts).get(need.setting), facts.native.get(need.key)
+    raw = native.raw if native is not None else None
+    if key is None or key.encode is None or raw is None or key.name != need.key:
+        return item
+    try:
+        target = key.encode(raw, need.target)
+    except ValueError:
+        return item
+    return replace(
+        item, current_native=raw, target_native=target, command=platform.set_command(need.key, target)
+    )
 
 
 def _scaling_need(model: WindowModel, bdp: int) -> list[HostNeed]:
-    option = model.scaling()
-    if option.on or bdp <= UNSCALED_WINDOW_BYTES:
+    if model.scaling().on or bdp <= UNSCALED_WINDOW_BYTES:
         return []
-    reading, reason = option.reading, f"a window above {UNSCALED_WINDOW_BYTES:,} bytes needs it at both ends"
-    need = Need("window_scaling", reading.key, reading.value, True, reason, reading.element)
-    return [HostNeed(model.facts.host, need)]
+    return [HostNeed(model.facts.host, need) for need in model.scaling_needs(bdp)]
 
 
 def _side_needs(
@@ -71,13 +90,7 @@ def _merged(found: list[HostNeed]) -> list[HostNeed]:
         there = merged.get(at)
         if there is None or _larger(item.need, there.need):
             merged[at] = item
-    # one key can carry both (the autotuning level on Windows): then the window says it all
-    carried = {(n.host, n.need.key) for n in merged.values() if n.need.setting == "recv_buffer_max"}
-    return [
-        n
-        for n in merged.values()
-        if n.need.setting != "window_scaling" or (n.host, n.need.key) not in carried
-    ]
+    return list(merged.values())
 
 
 def _larger(one: Need, other: Need) -> bool:

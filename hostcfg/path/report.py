@@ -21,7 +21,7 @@ class Limit:
 
     ``rate_bps``, ``low_bps`` and ``high_bps`` are goodput of all streams together; ``high_bps`` is
     infinite for a soft limit.  ``window_bytes`` is of one stream, None where no window is involved.
-    ``side``: which end's buffer it is.  ``host`` None: no host's doing.
+    ``host`` None: no host's doing.  ``word``: the value as the OS writes it where that is no number.
     """
 
     kind: LimitKind
@@ -35,14 +35,22 @@ class Limit:
     reason: str
     window_bytes: int | None = None
     element: int | None = None
+    word: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class HostNeed:
-    """One setting that must change, and on which host."""
+    """One setting that must change, and on which host.
+
+    ``current_native`` and ``target_native`` are the whole native value now and then (a triple, a
+    level), ``command`` what sets it at run time; None where the native value was not read.
+    """
 
     host: str
     need: Need
+    current_native: str | None = None
+    target_native: str | None = None
+    command: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +218,9 @@ def _need(host_need: HostNeed) -> dict[str, Json]:
         "element": need.element,
         "current": _plain(need.current),
         "target": _plain(need.target),
+        "current_native": host_need.current_native,
+        "target_native": host_need.target_native,
+        "command": host_need.command,
         "reason": need.reason,
     }
 

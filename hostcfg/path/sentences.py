@@ -40,6 +40,9 @@ def need_text(host_need: HostNeed) -> str:
     if need.setting is None:
         now, wanted = format_size(_int(need.current)), format_size(_int(need.target))
         return f"ask for {wanted} instead of {now} ({need.key}), or for no size at all"
+    if host_need.target_native is not None and host_need.target_native.isalpha():
+        now = f" (now {host_need.current_native})"
+        return f"on {host_need.host} set {need.key} to {host_need.target_native}{now}"
     exact = isinstance(need.target, bool)
     name = _name(need.key or need.setting, need.element)
     target = f"{'' if exact else 'at least '}{plain(need.target)}"
@@ -53,7 +56,7 @@ def limit_name(limit: Limit) -> str:
         return "the link itself"
     if limit.setting is None:
         return f"the size of {format_size(_int(limit.value))} asked for (-w)"
-    value = "" if limit.value is None else f" = {plain(limit.value)}"
+    value = "" if limit.value is None else f" = {limit.word or plain(limit.value)}"
     return f"{limit.host}'s {_name(limit.key or limit.setting, limit.element)}{value}"
 
 

@@ -137,6 +137,13 @@ class WindowModel(ABC):
     def needs(self, window_bytes: int, side: Side, flow: Flow) -> Sequence[Need]:
         """Settings to change, in the order to write them, so that ``side`` carries ``window_bytes``."""
 
+    def scaling_needs(self, window_bytes: int) -> Sequence[Need]:
+        """What switches the window scale option on, for a window of ``window_bytes``."""
+        del window_bytes
+        reading = self.scaling().reading
+        reason = f"a window above {UNSCALED_WINDOW_BYTES:,} bytes needs it at both ends"
+        return (Need("window_scaling", reading.key, reading.value, True, reason, reading.element),)
+
     @abstractmethod
     def rtts_to_reach(self, window_bytes: int) -> float:
         """Round trips until an autotuned receive buffer carries ``window_bytes``."""

@@ -131,10 +131,13 @@ def test_windows_levels(level: str, window: int, shift: int) -> None:
     assert model.scaling().on is (level != "disabled")
 
 
-def test_windows_needs_the_smallest_level_that_carries_the_window() -> None:
+def test_windows_needs_the_smallest_level_that_carries_twice_the_window() -> None:
     model = WindowsWindowModel(windows(level="disabled"))
-    (need,) = model.needs(187_500, "receive", FLOW)
+    (need,) = model.needs(100_000, "receive", FLOW)
     assert (need.key, need.current, need.target) == ("global.autotuninglevel", 65_535, 1 << 18)
+    (need,) = model.needs(187_500, "receive", FLOW)
+    assert need.target == 1 << 20
+    assert [n.target for n in model.scaling_needs(187_500)] == [1 << 20]
     (need,) = model.needs(2_000_000, "receive", FLOW)
     assert need.target == 1 << 24
     assert model.needs(2_000_000, "send", FLOW) == []

@@ -264,8 +264,9 @@ def _told(found: Window, asked: int, cap: int | None, reading: Reading) -> Windo
         return replace(found, setting=None, key="-w", value=asked, element=None)
     refused = None
     if asked > 2 * cap:
+        name = f"{name_of(reading)} = {cap:,}"
         refused = (
-            f"iperf3 gives up (socket buffer size not set correctly: at most {2 * cap:,}); iperf 2 goes on"
+            f"iperf3 gives up (socket buffer size not set correctly): {name} allows no more than twice that"
         )
     reason = f"{name_of(reading)} cuts the {asked:,} bytes asked for to {cap:,}, doubled to {2 * cap:,}"
     return replace(found, clamped=True, refused=refused, reason=f"{reason}; {found.reason}")

@@ -86,16 +86,22 @@ class WindowsWindowModel(WindowModel):
             found.append(Need(None, "-w", flow.explicit_bytes, 2 * window_bytes, reason))
         if side == "send":
             return found
-        level = next((size for size in LEVELS if size >= min(window_bytes, LEVELS[-1])), LEVELS[-1])
-        reading, current = self.reading("recv_buffer_max"), self.number("recv_buffer_max")
+        level, current = _level_for(window_bytes), self.number("recv_buffer_max")
         if current is None or current < level:
-            reason = f"the smallest level that carries a window of {window_bytes:,} bytes"
-            found.append(Need(reading.setting, reading.key, reading.value, level, reason, reading.element))
+            found.append(self._level_need(level, f"leaves room for twice a window of {window_bytes:,} bytes"))
         heuristics = self.reading("window_scaling_heuristics")
         if self.flag("window_scaling_heuristics"):
             reason = "they override the level by themselves"
             found.append(Need(heuristics.setting, heuristics.key, True, False, reason, heuristics.element))
         return found
+
+    def scaling_needs(self, window_bytes: int) -> Sequence[Need]:
+        """The level carries the option too: every one above ``disabled`` offers it."""
+        return (self._level_need(_level_for(window_bytes), "this level offers the window scale option"),)
+
+    def _level_need(self, level: int, reason: str) -> Need:
+        reading = self.reading("recv_buffer_max")
+        return Need(reading.setting, reading.key, reading.value, level, reason, reading.element)
 
     def rtts_to_reach(self, window_bytes: int) -> float:
         """At best a doubling each round trip."""
@@ -109,6 +115,11 @@ class WindowsWindowModel(WindowModel):
             return ()
         where = name_of(self.reading("window_scaling_heuristics"))
         return (f"{self.facts.host}: {where} is on, so Windows may restrict the window below the level",)
+
+
+def _level_for(window_bytes: int) -> int:
+    """Largest window of the smallest level that leaves room for 2 x ``window_bytes``."""
+    return next((size for size in LEVELS if size >= 2 * window_bytes), LEVELS[-1])
 
 
 MODEL = WindowsWindowModel

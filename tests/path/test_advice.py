@@ -1,0 +1,71 @@
+"""How to test a path so that the number means something."""
+
+from __future__ import annotations
+
+from hostcfg.model import Link
+from hostcfg.path import analyse_path
+from tests.path.hosts import freebsd, linux
+
+WAN = Link(100e6, 0.080)
+SMALL = "4096 131072 262144"
+
+
+def test_a_tuned_path_needs_neither_window_nor_streams() -> None:
+    advice = analyse_path(linux("a"), linux("b"), WAN).directions[0].test
+    # slow start: 1,000,000 / 14,480 = 69 times, 7 round trips; 5 s where a queue may be full; two of
+    # CUBIC's recoveries of 8.04 s
+    assert advice.commands == ["iperf3 -c b -t 17 -O 5", "iperf -c b -t 22 -i 1"]
+    assert (advice.streams, advice.window_bytes, advice.on) == (1, None, "a")
+
+
+def test_the_way_back_is_measured_from_the_same_end() -> None:
+    advice = analyse_path(linux("a"), linux("b"), WAN).directions[1].test
+    assert advice.commands[0] == "iperf3 -c b -t 17 -O 5 -R"
+    assert advice.on == "a"
+
+
+def test_streams_where_autotuning_and_caps_are_too_small() -> None:
+    advice = analyse_path(linux("a"), linux("b", rmem=SMALL), WAN).directions[0].test
+    assert "-P 8" in advice.commands[0]  # 1,000,000 / 131,072
+    assert "-w" not in advice.commands[0]
+
+
+def test_a_size_only_where_both_ends_grant_it_and_it_carries_more() -> None:
+    caps = {"rmem_max": "16777216", "wmem_max": "16777216"}
+    advice = analyse_path(linux("a", **caps), linux("b", rmem=SMALL, **caps), WAN).directions[0].test
+    # 1.25 x BDP in whole KiB; at 1.0 the segment that is kept back would be missing
+    assert advice.window_bytes == 1221 * 1024
+    assert "-w 1221K" in advice.commands[0]
+    assert "-P" not in advice.commands[0]
+    assert "autotuning off" in advice.warnings[0]
+    one_end = analyse_path(linux("a"), linux("b", rmem=SMALL, **caps), WAN).directions[0].test
+    assert one_end.window_bytes is None  # a's wmem_max would cut it
+
+
+def test_a_size_that_does_harm_is_advised_against() -> None:
+    advice = analyse_path(linux("a"), linux("b"), WAN, window_bytes=65536).directions[0].test
+    assert advice.warnings[0].startswith("leave -w 64 KiB out: autotuning reaches 2,810,183 bytes")
+    assert "-w" not in advice.commands[0]
+
+
+def test_short_paths_need_a_second_of_slow_start() -> None:
+    advice = analyse_path(linux("a"), linux("b"), Link(1e9, 0.01)).directions[0].test
+    assert "-O 1" in advice.commands[0]
+
+
+def test_a_buffer_that_grows_slowly_makes_the_test_longer() -> None:
+    # 16,384 bytes a round trip: (1,000,000 - 65,536) / 16,384 x 80 ms = 4.6 s, half as much again
+    old = freebsd("bsd", release="9.3-RELEASE", maxsockbuf=8 << 20, recvbuf_max=8 << 20)
+    direction = analyse_path(linux("a"), old, WAN).directions[0]
+    assert round(direction.slow_start_s, 1) == 4.6
+    assert "-O 7" in direction.test.commands[0]
+
+
+def test_host_names_are_quoted() -> None:
+    advice = analyse_path(linux("a"), linux("file:far end; rm -rf /"), WAN).directions[0].test
+    assert "'file:far end; rm -rf /'" in advice.commands[0]
+
+
+def test_a_server_must_be_started_anew() -> None:
+    advice = analyse_path(linux("a"), linux("b"), WAN).directions[0].test
+    assert "listening socket keeps its first buffer sizes" in advice.warnings[-1]
