@@ -30,9 +30,13 @@ class Field:
     key: str
     parameter: str
     domain: Domain
-    marks: re.Pattern[str]
+    marks: str
     telling: frozenset[str] = field(default_factory=frozenset)
     everywhere: bool = False
+
+    def names(self, label: str) -> bool:
+        """Whether ``label`` is this row's; compiled at the first label, not at import."""
+        return re.search(self.marks, label) is not None
 
 
 @dataclass(frozen=True)
@@ -50,12 +54,12 @@ class Table:
 
 
 def _field(key: str, parameter: str, domain: Domain, marks: str, *telling: str) -> Field:
-    return Field(key, parameter, domain, re.compile(marks), frozenset(telling))
+    return Field(key, parameter, domain, marks, frozenset(telling))
 
 
 def _named(key: str, parameter: str, domain: Domain, marks: str, *telling: str) -> Field:
     """A field whose label has a name that Microsoft translates nowhere."""
-    return Field(key, parameter, domain, re.compile(marks), frozenset(telling), everywhere=True)
+    return Field(key, parameter, domain, marks, frozenset(telling), everywhere=True)
 
 
 def _name(word: str) -> str:
@@ -227,4 +231,4 @@ HEURISTICS = Table(
     (_HEURISTICS_ROWS[:1], _HEURISTICS_ROWS),
 )
 
-HEURISTICS_WORDS = re.compile(_HEURISTICS)
+HEURISTICS_WORDS = _HEURISTICS

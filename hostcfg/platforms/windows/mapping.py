@@ -98,7 +98,7 @@ def is_labelled(row: Row, table: Table) -> bool:
 
 
 def _by_label(row: Row, table: Table) -> Row:
-    key = next((f.key for f in table.fields if f.marks.search(row.label)), None)
+    key = next((f.key for f in table.fields if f.names(row.label)), None)
     return row if key is None else replace(row, key=key, by="label")
 
 

@@ -9,6 +9,7 @@ in lower case.  Microsoft's translations of ERROR_ELEVATION_REQUIRED (740), ERRO
 from __future__ import annotations
 
 import re
+from functools import cache
 
 OK_WORDS = frozenset(
     {"ok", "ок", "确定", "確定", "aceptar", "确认", "확인", "확인됨", "tamam", "rendben", "in ordine", "完了"}
@@ -71,12 +72,11 @@ befehl .{0,80}nicht gefunden | commande suivante est introuvable | не найд
 """One kind a heading, then parts of its messages as regular expressions, separated by `` | ``."""
 
 
+@cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     blocks = re.findall(r"\[(\w+)\]\n([^\[]+)", _MESSAGES)
     return tuple((kind, re.compile(re.sub(r"\s+\|\s+|\n(?=.)", "|", body.strip()))) for kind, body in blocks)
 
-
-ERRORS = _patterns()
 
 DENIED_KINDS = frozenset({"elevation_required", "access_denied"})
 
@@ -84,7 +84,7 @@ DENIED_KINDS = frozenset({"elevation_required", "access_denied"})
 def error_kind(text: str) -> str | None:
     """The kind of the first known message in ``text``; None if it holds none."""
     lowered = " ".join(text.lower().split())
-    return next((kind for kind, pattern in ERRORS if pattern.search(lowered)), None)
+    return next((kind for kind, pattern in _patterns() if pattern.search(lowered)), None)
 
 
 def is_ok(line: str) -> bool:

@@ -230,7 +230,7 @@ def _recognize_heuristics(raw: str) -> int:
     keys = _known_rows(raw, HEURISTICS)
     if "window_scaling_heuristics" in keys:
         return 93
-    titled = any(HEURISTICS_WORDS.search(line.lower()) for line in raw[:HEAD_CHARS].splitlines()[:40])
+    titled = any(re.search(HEURISTICS_WORDS, line.lower()) for line in raw[:HEAD_CHARS].splitlines()[:40])
     return 88 if titled and keys else 0
 
 

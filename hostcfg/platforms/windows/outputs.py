@@ -121,7 +121,8 @@ def _server(outputs: Outputs) -> bool | None:
         server = outputs.values(kind).get("server")
         if isinstance(server, bool):
             return server
-    return None
+    build = outputs.values("windows-release").get("build")
+    return release.is_server_build(build) if isinstance(build, int) else None
 
 
 def _template(outputs: Outputs) -> str:

@@ -1,4 +1,7 @@
-"""The Windows platform: see the other files of this folder for each part."""
+"""The Windows platform: see the other files of this folder for each part.
+
+They are imported where they are used: a command that reads other systems does not pay for them.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hostcfg.platforms.base import Platform
-from hostcfg.platforms.windows import facts as windows_facts
-from hostcfg.platforms.windows import findings as windows_findings
-from hostcfg.platforms.windows import probe as windows_probe
-from hostcfg.platforms.windows import stock, write
-from hostcfg.platforms.windows.keys import Situation, settings_keys
-from hostcfg.platforms.windows.outputs import PARSERS, situation_of_details
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hostcfg.model import Facts, Finding, Section
     from hostcfg.platforms.base import Key, Parser, ProbeRequest, ProfileContext, RenderStyle
+    from hostcfg.platforms.windows.keys import Situation
     from hostcfg.transports.base import Command
 
 
@@ -30,41 +28,67 @@ class Windows(Platform):
 
     @property
     def parsers(self) -> Sequence[Parser]:
+        from hostcfg.platforms.windows.outputs import PARSERS
+
         return PARSERS
 
     def keys(self, facts: Facts | None) -> Mapping[str, Key]:
+        from hostcfg.platforms.windows.keys import settings_keys
+
         return settings_keys(_situation(facts))
 
     def probe(self, request: ProbeRequest) -> Command:
-        return windows_probe.probe(request)
+        from hostcfg.platforms.windows import probe
+
+        return probe.probe(request)
 
     def decode(self, data: bytes) -> str:
-        return windows_probe.decode(data)
+        from hostcfg.platforms.windows import probe
+
+        return probe.decode(data)
 
     def assemble(self, host: str, sections: Sequence[Section]) -> Facts:
+        from hostcfg.platforms.windows import facts as windows_facts
+
         facts = windows_facts.assemble(host, sections)
         return replace(facts, findings=tuple(self.findings(facts)))
 
     def findings(self, facts: Facts) -> Sequence[Finding]:
-        return windows_findings.findings(facts)
+        from hostcfg.platforms.windows import findings
+
+        return findings.findings(facts)
 
     def profile_context(self, facts: Facts | None) -> ProfileContext:
+        from hostcfg.platforms.windows import stock
+
         return stock.profile_context(_situation(facts), facts.memory_bytes if facts else None)
 
     def set_command(self, key: str, raw: str) -> str:
+        from hostcfg.platforms.windows import write
+
         return write.set_command(key, raw)
 
     def persist_target(self, key: str) -> str | None:
+        from hostcfg.platforms.windows import write
+
         return write.persist_target(key)
 
     def write_order(self, key: str) -> int:
+        from hostcfg.platforms.windows import write
+
         return write.write_order(key)
 
     def render(self, values: Mapping[str, str], style: RenderStyle, header: Sequence[str]) -> str:
+        from hostcfg.platforms.windows import write
+
         return write.render(values, style, header)
 
 
 def _situation(facts: Facts | None) -> Situation:
+    from hostcfg.platforms.windows import stock
+    from hostcfg.platforms.windows.keys import Situation
+    from hostcfg.platforms.windows.outputs import situation_of_details
+
     if facts is None:
         return Situation(stock.CURRENT_BUILD, server=False)
     return situation_of_details(facts.details)

@@ -51,6 +51,13 @@ SERVER_BUILDS = frozenset({6001, 6002, 6003, 7600, 7601, 9200, 9600, 14393, 1776
 SERVER_ONLY_BUILDS = frozenset({20348, 25398})
 
 
+def is_server_build(build: int) -> bool | None:
+    """Whether the build alone tells a server (True) or a client (False); None: both have it."""
+    if build in SERVER_ONLY_BUILDS:
+        return True
+    return None if build in SERVER_BUILDS else False
+
+
 def product_name(build: int, *, server: bool | None) -> str:
     """What Windows with this build is called; both names where the edition is not known.
 
@@ -58,10 +65,10 @@ def product_name(build: int, *, server: bool | None) -> str:
     ('Windows Server 2022', 'Windows 11')
     """
     client_name, server_name = _named(CLIENTS, build), _named(SERVERS, build)
-    if server is None and build in SERVER_BUILDS - SERVER_ONLY_BUILDS:
-        return f"{client_name} or {server_name}"
     if server is None:
-        return server_name if build in SERVER_ONLY_BUILDS else client_name
+        server = is_server_build(build)
+    if server is None:
+        return f"{client_name} or {server_name}"
     return server_name if server else client_name
 
 

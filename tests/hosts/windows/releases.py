@@ -79,7 +79,14 @@ _NAMES = {
 
 
 def new_state(release: str = "11-24H2", language: str = "en", **changes: Any) -> State:
-    """The state of an untouched host; ``changes`` replace whole entries."""
+    """The state of an untouched host; ``changes`` replace whole entries.
+
+    ``language`` and ``code_page`` are the console's, ``english_at_437`` whether ``chcp 437`` makes
+    netsh speak English; ``shell`` is sshd's DefaultShell; ``banner`` comes before everything;
+    ``elevated``, ``ignores_sets`` and ``usage_status`` (exit status of a refused argument) decide
+    about sets; ``global`` is the active, ``persistent`` the next boot's store; ``policy_level`` is
+    what group policy enforces.
+    """
     name = _NAMES[language]
     state: State = {
         "release": release,
