@@ -92,7 +92,7 @@ def cli() -> None:
 def main() -> None:
     """Entry point: exit 0, 1 (differences) or 2 (trouble); errors are one line on stderr."""
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(prog_name="hostcfg", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as done:
         code = done.exit_code
@@ -107,6 +107,12 @@ def main() -> None:
         code = 141
     except HostcfgError as error:
         report(error)
+        code = 2
+    except Exception as error:
+        if "HOSTCFG_TRACEBACK" in os.environ:
+            raise
+        said = f"a fault in hostcfg itself: {type(error).__name__}: {error}"
+        report(HostcfgError(f"{said}; please report it with what HOSTCFG_TRACEBACK=1 prints"))
         code = 2
     sys.exit(code if isinstance(code, int) else 0)
 

@@ -78,7 +78,7 @@ def show(
 
     \b
     hostcfg profiles show wan --rate 1gbit --rtt 80ms
-    hostcfg profiles show lan --rate 1gbit --rtt 250us --set guard=both --os freebsd
+    hostcfg profiles show lan --rate 1gbit --rtt 250us --set guard=both
     """
     from hostcfg.audit import describe_profile
     from hostcfg.outputs.documents import profile_document
