@@ -77,7 +77,10 @@ def test_pause() -> None:
 
 
 def test_coalescing_of_an_old_release() -> None:
-    text = "Coalesce parameters for eth0:\nAdaptive RX: on  TX: off\nstats-block-usecs: 0\n\nrx-usecs: 50\nrx-frames: 0\n"
+    text = (
+        "Coalesce parameters for eth0:\nAdaptive RX: on  TX: off\n"
+        "stats-block-usecs: 0\n\nrx-usecs: 50\nrx-frames: 0\n"
+    )
     assert best(text).kind == "ethtool-c"
     assert parsed("ethtool-c", text).values == {
         "adaptive-rx": "on",

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from tests.linux.parsers.samples import parsed, sample
 
+if TYPE_CHECKING:
+    from hostcfg.model import Json
 
-def _rows(kind: str, text: str) -> list[dict[str, object]]:
+
+def _rows(kind: str, text: str) -> list[dict[str, Json]]:
     rows = parsed(kind, text).values["links" if kind == "ip-link" else "routes"]
     assert isinstance(rows, list)
     return [row for row in rows if isinstance(row, dict)]

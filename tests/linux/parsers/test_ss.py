@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tests.linux.parsers.samples import best, parsed, sample
 
+if TYPE_CHECKING:
+    from hostcfg.model import Json
 
-def _sockets(text: str) -> list[dict[str, object]]:
+
+def _sockets(text: str) -> list[dict[str, Json]]:
     rows = parsed("ss", text).values["sockets"]
     assert isinstance(rows, list)
     return [row for row in rows if isinstance(row, dict)]
@@ -100,7 +105,7 @@ def test_receive_buffers_of_the_receivers() -> None:
 def test_all_on_one_line_without_a_state_and_with_zones() -> None:
     text = (
         "Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n"
-        '0 0 [fe80::1]%eth0:22 [fe80::2]%eth0:5022 users:(("sshd",pid=1,fd=3)) bbr wscale:7,8 rto:201 mss:1448\n'
+        '0 0 [fe80::1]%eth0:22 [fe80::2]%eth0:5022 users:(("sshd",pid=1,fd=3)) bbr wscale:7,8 mss:1448\n'
     )
     socket = _sockets(text)[0]
     assert socket["state"] is None

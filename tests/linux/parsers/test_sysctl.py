@@ -82,7 +82,7 @@ def test_error_lines_go_to_their_lists(line: str, field: str, name: str) -> None
         ('error: Invalid argument setting key "net.ipv4.tcp_rmem"', "invalid", "net.ipv4.tcp_rmem"),
         ('sysctl: setting key "net.core.default_qdisc": No such file', "not_found", "net.core.default_qdisc"),
         (
-            "systemd-sysctl[9]: Couldn't write 'x' to 'net/ipv4/tcp_congestion_control': No such file or directory",
+            "systemd-sysctl[9]: Couldn't write 'x' to 'net/ipv4/tcp_congestion_control': No such file",
             "not_found",
             "net.ipv4.tcp_congestion_control",
         ),

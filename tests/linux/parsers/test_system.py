@@ -8,7 +8,7 @@ from tests.linux.parsers.samples import best, parsed
 
 
 def test_memory_in_bytes() -> None:
-    text = "MemTotal:        2038304 kB\nMemFree:         1000 kB\nActive(anon):  4 kB\nHugePages_Total:       3\n"
+    text = "MemTotal:     2038304 kB\nMemFree:      1000 kB\nActive(anon):  4 kB\nHugePages_Total:     3\n"
     assert best(text).kind == "meminfo"
     assert parsed("meminfo", text).values == {
         "MemTotal": 2038304 * 1024,
@@ -25,14 +25,14 @@ def test_memory_without_a_number_is_left_over() -> None:
 
 
 def test_release_of_the_distribution() -> None:
-    text = 'NAME=\'Alpine Linux\'\nID=alpine\nVERSION_ID=3.19.1\n# c\nPRETTY_NAME="Alpine Linux v3.19"\nX="open\n'
+    text = 'NAME=\'Alpine Linux\'\nID=alpine\nVERSION_ID=3.19.1\n# c\nPRETTY_NAME="Alpine v3.19"\nX="open\n'
     got = parsed("os-release", text)
     assert best(text).kind == "os-release"
     assert got.values == {
         "NAME": "Alpine Linux",
         "ID": "alpine",
         "VERSION_ID": "3.19.1",
-        "PRETTY_NAME": "Alpine Linux v3.19",
+        "PRETTY_NAME": "Alpine v3.19",
     }
     assert got.unrecognized == ['X="open']
 
@@ -57,7 +57,7 @@ def test_freebsds_os_release_is_not_linux() -> None:
             },
         ),
         (
-            "Linux r1 2.6.32-431.el6.x86_64 #1 SMP Fri Nov 22 03:15:09 UTC 2013 x86_64 x86_64 x86_64 GNU/Linux",
+            "Linux r1 2.6.32-431.el6.x86_64 #1 SMP Fri Nov 22 03:15:09 UTC 2013 x86_64 x86_64 GNU/Linux",
             {
                 "sysname": "Linux",
                 "nodename": "r1",

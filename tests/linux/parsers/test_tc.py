@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from tests.linux.parsers.samples import best, parsed, sample
 
+if TYPE_CHECKING:
+    from hostcfg.model import Json
 
-def _rows(text: str) -> list[dict[str, object]]:
+
+def _rows(text: str) -> list[dict[str, Json]]:
     rows = parsed("tc-qdisc", text).values["qdiscs"]
     assert isinstance(rows, list)
     return [row for row in rows if isinstance(row, dict)]
@@ -76,7 +80,7 @@ def test_effective_discipline_under_mq_is_the_childrens() -> None:
 
 def test_cake_pfifo_fast_and_ingress() -> None:
     text = (
-        "qdisc cake 8005: dev eth0 root refcnt 2 bandwidth 50Mbit diffserv3 triple-isolate nonat rtt 100ms raw overhead 0\n"
+        "qdisc cake 8005: dev eth0 root refcnt 2 bandwidth 50Mbit diffserv3 nonat rtt 100ms raw overhead 0\n"
         "qdisc pfifo_fast 0: dev eth1 root refcnt 2 bands 3 priomap  1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1\n"
         "qdisc ingress ffff: dev eth0 parent ffff:fff1 ---------------- \n"
         "qdisc mqprio 8001: [offloaded] dev eth2 root tc 8\n"

@@ -113,12 +113,14 @@ def recognize(text: str) -> int:
     face = _Face()
     for line in lines:
         face.look(line)
-    if not face.linux or face.bsd > face.linux:
+    if face.bsd >= face.linux:
         return 0
     if any(SECTION.fullmatch(line.strip(BLANKS)) for line in lines):
         return share(face.known, lines, 40)  # an INI file: tuned's
-    ceiling = 96 if face.marks or "\n\n" in clean(text[:HEAD_CHARS]).strip() else 75
-    score = share(face.known, lines, 60 if face.output else ceiling)
+    # One odd line in a long text makes no file of it.
+    is_file = face.marks * 50 >= len(lines) or "\n\n" in clean(text[:HEAD_CHARS]).strip()
+    is_output = face.output > 0 or (face.like_output > 0 and not is_file)
+    score = share(face.known, lines, 60 if is_output else 96 if is_file else 75)
     return max(score, 60) if face.shell else score
 
 
@@ -129,6 +131,7 @@ class _Face:
     bsd: int = 0
     marks: int = 0  # what only a file has
     output: int = 0  # what only a command prints
+    like_output: int = 0  # what commands print, and people seldom write
     shell: int = 0
 
     def look(self, line: str) -> None:
@@ -164,7 +167,7 @@ class _Face:
             return
         self.known += 1
         self.linux += is_linux(key)
-        self.output += "\t" in raw.strip(BLANKS) or (not raw and found["gap"].endswith(" "))
+        self.like_output += "\t" in raw.strip(BLANKS) or (not raw and found["gap"].endswith(" "))
         tight = found["gap"] != " = " or line.endswith((" ", "\t")) or line.startswith((" ", "\t", "-"))
         self.marks += bool(raw) and (tight or _TRAILING.search(raw) is not None or "*" in key)
         self.marks += _is_only_written(key, raw)

@@ -26,7 +26,7 @@ _GOES_ON = {
     "link_partner_advertised_link_modes": re.compile(r"(?:\w{1,40}/(?:Half|Full) *)+"),
     "current_message_level": re.compile(r"[a-z_]{1,20}(?: [a-z_]{1,20}){0,20}"),
 }
-_SPEED = re.compile(r"(?P<mbps>[1-9]\d{0,7})Mb/s")
+_SPEED = re.compile(r"(?P<mbps>[1-9][0-9]{0,7})Mb/s")
 # SPEED_UNKNOWN (-1) as unsigned 16 and 32 bit numbers, as old releases print it.
 _NO_SPEED = frozenset({"65535Mb/s", "4294967295Mb/s"})
 _MODES = re.compile(r"(?:\w{1,40}/(?:Half|Full) *)+")

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     Row = dict[str, Json]
 
 _HEADER = re.compile(
-    r"(?P<ifindex>\d{1,9}): (?P<ifname>[^\s@:]{1,64})(?:@(?P<link>\S{1,64}))?: "
-    r"<(?P<flags>[A-Z0-9_,-]*)> (?P<rest>mtu \d{1,10} .*)"
+    r"(?P<ifindex>[0-9]{1,9}): (?P<ifname>[^\s@:]{1,64})(?:@(?P<link>\S{1,64}))?: "
+    r"<(?P<flags>[A-Z0-9_,-]*)> (?P<rest>mtu [0-9]{1,10} .*)"
 )
 _ADDRESS = re.compile(
     r"link/(?P<link_type>\S+)(?: (?P<address>[0-9a-fA-F:.]+)(?: (?:brd|peer) (?P<broadcast>\S+))?)?"
     r"(?P<rest>.*)"
 )
-_INET = re.compile(r"inet6? (?P<address>[0-9a-fA-F.:]+(?:/\d{1,3})?)(?: .*)?")
+_INET = re.compile(r"inet6? (?P<address>[0-9a-fA-F.:]+(?:/[0-9]{1,3})?)(?: .*)?")
 # Text word -> JSON name, for what stands behind the flags and in the details of -d.
 _NAMES = {
     "mtu": "mtu",
@@ -69,7 +69,7 @@ _NAMES = {
 }
 _NUMBERS = frozenset(_NAMES.values()) - {"qdisc", "master", "operstate", "linkmode", "group", "link_netns"}
 # Lines of ip addr and of -s that say nothing about the link itself.
-_OTHER = re.compile(r"(?:valid_lft |altname |alias |RX:|TX:|RX errors:|TX errors:|permaddr |[\d\s]+$)")
+_OTHER = re.compile(r"(?:valid_lft |altname |alias |RX:|TX:|RX errors:|TX errors:|permaddr |[0-9\s]+$)")
 
 
 def parse(text: str) -> Parsed:
@@ -110,7 +110,7 @@ def _from_text(text: str) -> tuple[list[Row], list[str]]:
 def _row(header: re.Match[str]) -> Row | None:
     row: Row = {"ifindex": int(header["ifindex"]), "ifname": header["ifname"]}
     under = header["link"]
-    if under is not None and re.fullmatch(r"if\d{1,9}", under):
+    if under is not None and re.fullmatch(r"if[0-9]{1,9}", under):
         row["link_index"] = int(under[2:])
     elif under not in (None, "NONE"):
         row["link"] = under

@@ -28,18 +28,20 @@ if TYPE_CHECKING:
 MAX_LINE = 2_000
 
 _START = re.compile(
-    r"(?:(?:/[\w.-]{1,20}){0,4}/?(?:systemd-)?sysctl(?:\[\d{1,9}\])?|error|warning|busybox"
-    r"|Error \([\w.]{1,40}:\d{1,9}\)): ?"
+    r"(?:(?:/[\w.-]{1,20}){0,4}/?(?:systemd-)?sysctl(?:\[[0-9]{1,9}\])?|error|warning|busybox"
+    r"|Error \([\w.]{1,40}:[0-9]{1,9}\)): ?"
 )
+# "cat: /proc/sys/net/ipv6/conf: est un dossier", for reasons that the table does not have.
+_BY_PROGRAM = re.compile(r"-?[\w./-]{1,40}: (?:[^/:]{0,40}[ :])?/proc/sys/[^\s:]+: \S")
 # "bash: line 1: ", "sudo: ", "/bin/sh: 1: " in front of "sysctl: command not found".
-_SHELL = re.compile(r"-?[\w./-]{1,40}: (?:(?:line )?\d{1,9}: )?")
+_SHELL = re.compile(r"-?[\w./-]{1,40}: (?:(?:line )?[0-9]{1,9}: )?")
 _SYSTEMD = re.compile(r"(?:Couldn.t|Failed to) write '(?P<value>[^\n]*)' to '(?P<path>[^'\n]+)'")
 _PROC = re.compile(r"/proc/sys/([^\s:\"'»«”“’,]+)")
 _QUOTE = "\"'`´‘’‚“”„«»"
 _IN_QUOTES = re.compile(rf"[{_QUOTE}][ \u00a0\u202f]?([^{_QUOTE}\s=]+)=?[ \u00a0\u202f]?[{_QUOTE}]")
 _SYNTAX = ("invalid syntax", "malformed", "must be of the form", "bad line", "separators should not")
 # "sysctl: /etc/sysctl.conf(5): ungültige Syntax, es wird fortgefahren" in any language
-_LINE_NUMBER = re.compile(r"^sysctl: [^:]{1,200}\(\d{1,9}\): ")
+_LINE_NUMBER = re.compile(r"^sysctl: [^:]{1,200}\([0-9]{1,9}\): ")
 _READING = ("reading key", "unable to open directory", "Can't read")
 _PHRASES = tuple(
     (phrase.casefold(), kind)
@@ -69,7 +71,7 @@ def problem(line: str) -> Problem | None:
     text = line.strip(" \t")
     if len(text) > MAX_LINE:
         return None
-    marked = _START.match(text) is not None
+    marked = _START.match(text) is not None or _BY_PROGRAM.match(text) is not None
     if not marked and "/proc/sys/" not in text and _SYSTEMD.search(text) is None:
         return None
     name, by_path = _name(text)

@@ -35,11 +35,10 @@ if TYPE_CHECKING:
 
     Row = dict[str, Json]
 
-_TYPES = frozenset(
-    {"unicast", "local", "broadcast", "multicast", "anycast", "throw", "unreachable", "prohibit", "blackhole"}
-)
+_NOWHERE = frozenset({"throw", "unreachable", "prohibit", "blackhole"})
+_TYPES = _NOWHERE | {"unicast", "local", "broadcast", "multicast", "anycast"}
 _DST = re.compile(
-    r"default|[0-9]{1,3}(?:\.[0-9]{1,3}){0,3}(?:/\d{1,2})?|[0-9a-fA-F]{0,4}:[0-9a-fA-F:.]{1,45}(?:/\d{1,3})?"
+    r"default|[0-9]{1,3}(?:\.[0-9]{1,3}){0,3}(?:/[0-9]{1,2})?|[0-9a-fA-F]{0,4}:[0-9a-fA-F:.]{1,45}(?:/[0-9]{1,3})?"
 )
 # Text word -> name in a row, which is that of ip -j where it has one.
 _WORDS = {
@@ -61,7 +60,7 @@ _WORDS = {
 }
 _NUMBERS = frozenset(
     {"metric", "mtu", "window", "initcwnd", "initrwnd", "cwnd", "advmss", "ssthresh", "quickack", "hoplimit"}
-    | {"fastopen_no_cookie", "uid", "reordering"}
+    | {"fastopen_no_cookie", "uid", "reordering", "weight"}
 )
 
 
@@ -73,13 +72,13 @@ def parse(text: str) -> Parsed:
 
 
 def _from_text(text: str) -> tuple[list[Row], list[str]]:
-    rows: list[Row] = []
+    found: list[tuple[Row, str]] = []
     unrecognized: list[str] = []
     for line in clean(text).split("\n"):
         words = line.split()
         if not words or prompted(line) is not None:
             continue
-        row = rows[-1] if rows and line[0] in BLANKS else None
+        row = found[-1][0] if found and line[0] in BLANKS else None
         if words[0] == "cache" and row is not None:
             row |= _attributes(words[1:])
         elif words[0] == "nexthop" and row is not None:
@@ -87,14 +86,20 @@ def _from_text(text: str) -> tuple[list[Row], list[str]]:
             if isinstance(hops, list):
                 hops.append(_attributes(words[1:]))
         elif (new := _row(words)) is not None:
-            rows.append(new)
+            found.append((new, line.strip(BLANKS)))
         else:
             unrecognized.append(line.strip(BLANKS))
-    return rows, unrecognized
+    unrecognized += [line for row, line in found if not _leads_somewhere(row)]
+    return [row for row, _ in found if _leads_somewhere(row)], unrecognized
+
+
+def _leads_somewhere(row: Row) -> bool:
+    """A route without a device has next hops or a type that needs none."""
+    return bool({"dev", "nexthops", "nhid"} & row.keys()) or row.get("type") in _NOWHERE
 
 
 def _row(words: list[str]) -> Row | None:
-    kind = words[0] if words[0] in _TYPES else None
+    kind = words[0] if words and words[0] in _TYPES else None
     rest = words if kind is None else words[1:]
     if not rest or not _DST.fullmatch(rest[0]):
         return None
@@ -102,8 +107,7 @@ def _row(words: list[str]) -> Row | None:
     if kind is not None:
         row["type"] = kind
     row |= _attributes(rest[1:])
-    reachable = kind in ("throw", "unreachable", "prohibit", "blackhole")
-    return row if "dev" in row or "nhid" in row or reachable or len(rest) == 1 else None
+    return row
 
 
 def _attributes(words: list[str]) -> Row:
@@ -136,14 +140,12 @@ def _from_json(found: Found) -> tuple[list[Row], list[str]]:
             unrecognized.append(json.dumps(item, ensure_ascii=False))
             continue
         row = {name: value for name, value in item.items() if name != "metrics"}
-        metrics = item.get("metrics")
+        metrics = item.get("metrics")  # where ip -j keeps mtu, initcwnd and the like
         for group in metrics if isinstance(metrics, list) else ():
-            # ip -j keeps mtu, initcwnd and the like in a list of their own
-            row |= (
-                {k: v for k, v in group.items() if whole(v) is not None or isinstance(v, str)}
-                if isinstance(group, dict)
-                else {}
-            )
+            if isinstance(group, dict):
+                row |= {k: v for k, v in group.items() if whole(v) is not None or isinstance(v, str)}
+        if "congestion" in row:
+            row["congctl"] = row.pop("congestion")
         rows.append(row)
     return rows, unrecognized
 
@@ -153,11 +155,13 @@ def recognize(text: str) -> int:
     found = find_json(text[:200_000])
     if found is not None:
         rows = rows_of(found)
-        return 96 if rows and all("dst" in row and ("dev" in row or "nexthops" in row) for row in rows) else 0
+        routes = sum("dst" in row and ("gateway" in row or _leads_somewhere(row)) for row in rows)
+        return 96 if rows and routes == len(rows) else 0
     lines = head(text)
-    rows_seen = [line for line in lines if line[0] not in BLANKS and _row(line.split()) and " dev " in line]
-    followers = sum(line[0] in BLANKS and line.split()[0] in ("cache", "nexthop") for line in lines)
-    return share(len(rows_seen) + followers, lines, 95) if rows_seen else 0
+    rows_seen = [line for line in lines if line[0] not in BLANKS and _row(line.split())]
+    followers = sum(line[0] in BLANKS and line.split()[:1] in (["cache"], ["nexthop"]) for line in lines)
+    known = share(len(rows_seen) + followers, lines, 95)
+    return known if rows_seen and any(" dev " in line for line in lines) else 0
 
 
 IP_ROUTE = Parser("ip-route", "linux", "ip route show", recognize, parse)

@@ -35,7 +35,7 @@ _HOST = rf"(?:\[[0-9a-fA-F:.]{{2,45}}\]{_ZONE}|[\w.*-]{{1,255}}{_ZONE}|[0-9a-fA-
 _PORT = r"[\w*-]{1,32}"
 _SOCKET = re.compile(
     rf"(?:(?P<netid>tcp|mptcp|udp|sctp|dccp)[ \t]+)?(?:(?P<state>{_STATES})[ \t]+)?"
-    r"(?P<recv_q>\d{1,15})[ \t]+(?P<send_q>\d{1,15})[ \t]+"
+    r"(?P<recv_q>[0-9]{1,15})[ \t]+(?P<send_q>[0-9]{1,15})[ \t]+"
     rf"(?P<local>{_HOST}:{_PORT})[ \t]+(?P<peer>{_HOST}:{_PORT})(?P<rest>(?:[ \t].*)?)"
 )
 _TITLE = re.compile(r"(?:Netid[ \t]+)?(?:State[ \t]+)?Recv-Q[ \t]+Send-Q[ \t].*")

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 # Nothing that is only read can fail like this, in any language.
 _OF_WRITES = frozenset({"read_only", "invalid", "not_found", "syntax", "range"})
 _BSD_MARKS = ("unknown oid", "sysctl: oid ", "Tunable values are set in")
-_BY_SYSCTL = re.compile(r"^(?:\S*sysctl|error|warning|busybox)(?:\[\d+\])?:|systemd-sysctl\[")
+_BY_SYSCTL = re.compile(r"^(?:\S*sysctl|error|warning|busybox)(?:\[[0-9]+\])?:|systemd-sysctl\[")
 
 
 def parse_read(text: str) -> Parsed:
@@ -144,7 +144,7 @@ def _tells_of_a_write(error: Problem) -> bool:
 
 
 def _score(face: _Face, ceiling: int) -> int:
-    if face.bsd > face.linux or not face.entries + face.linux:
+    if face.bsd >= max(face.linux, 1) or not face.entries + face.linux:
         return 0
     if not face.linux:
         ceiling = 20  # "vm.foo = 1" may be anybody's

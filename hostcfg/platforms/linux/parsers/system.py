@@ -20,9 +20,9 @@ from hostcfg.platforms.linux.parsers.text import BLANKS, clean, head, prompted, 
 if TYPE_CHECKING:
     from hostcfg.model import Json
 
-_MEMORY = re.compile(r"(?P<name>[A-Z][\w()]{1,40}):[ \t]+(?P<value>\d{1,16})(?P<unit> kB)?")
+_MEMORY = re.compile(r"(?P<name>[A-Z][\w()]{1,40}):[ \t]+(?P<value>[0-9]{1,16})(?P<unit> kB)?")
 _RELEASE = re.compile(r"(?P<name>[A-Z][A-Z0-9_]{1,60})=(?P<raw>.*)")
-_VERSION = re.compile(r"\d{1,3}\.\d{1,5}[\w.+~-]{0,100}")
+_VERSION = re.compile(r"[0-9]{1,3}\.[0-9]{1,5}[\w.+~-]{0,100}")
 _MACHINES = re.compile(
     r"(?:x86_64|i[3-6]86|aarch64|arm\w*|ppc\w*|s390x?|mips\w*|riscv\w*|loongarch\w*|sparc\w*|alpha|ia64)"
 )

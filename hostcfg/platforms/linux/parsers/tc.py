@@ -42,12 +42,15 @@ _HEADER = re.compile(
     r"(?P<options>(?: .*)?)"
 )
 _SENT = re.compile(
-    r"Sent (?P<bytes>\d{1,20}) bytes? (?P<packets>\d{1,20}) pkts? "
-    r"\(dropped (?P<drops>\d{1,20}), overlimits (?P<overlimits>\d{1,20}) requeues (?P<requeues>\d{1,20})\)"
+    r"Sent (?P<bytes>[0-9]{1,20}) bytes? (?P<packets>[0-9]{1,20}) pkts? "
+    r"\(dropped (?P<drops>[0-9]{1,20}), overlimits (?P<overlimits>[0-9]{1,20}) "
+    r"requeues (?P<requeues>[0-9]{1,20})\)"
 )
-_BACKLOG = re.compile(r"(?:rate \S+ \S+ )?backlog (?P<backlog>\S+) (?P<qlen>\d{1,20})p requeues \d{1,20}")
-_COUNTERS = re.compile(r"(?:[a-z][a-z0-9_]* \d{1,20}[ ,]*){1,32}")
-_COUNTER = re.compile(r"([a-z][a-z0-9_]{0,40}) (\d{1,20})")
+_BACKLOG = re.compile(
+    r"(?:rate \S+ \S+ )?backlog (?P<backlog>\S+) (?P<qlen>[0-9]{1,20})p requeues [0-9]{1,20}"
+)
+_COUNTERS = re.compile(r"(?:[a-z][a-z0-9_]* [0-9]{1,20}[ ,]*){1,32}")
+_COUNTER = re.compile(r"([a-z][a-z0-9_]{0,40}) ([0-9]{1,20})")
 _OPTION = re.compile(r"[A-Za-z_][\w-]*")
 # Options whose value is a word.
 _WITH_WORD = frozenset({"bandwidth", "ceil", "rate", "limit", "mode", "hw", "clockid", "default"})
