@@ -9,7 +9,7 @@ from hostcfg.platforms.linux.boot import same_value
 from hostcfg.platforms.linux.conf import assignments
 from hostcfg.platforms.linux.keys import AVAILABLE, CONGESTION_CONTROL, PATH_KEYS
 from hostcfg.platforms.linux.stock import stock_values
-from hostcfg.platforms.linux.view import NOT_KNOWN
+from hostcfg.platforms.linux.view import AT_BOOT, NOT_KNOWN
 from hostcfg.platforms.linux.wording import joined, shown
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _differs(facts: Facts, view: View) -> Iterator[Finding]:
         native = facts.native.get(value.key)
         if native is None or native.raw is None or native.state is not State.VALUE or value.key in _ROUNDED:
             continue
-        if native.source.endswith("as set at boot") or same_value(value.key, value.raw, native.raw):
+        if native.source.endswith(AT_BOOT) or same_value(value.key, value.raw, native.raw):
             continue
         if value.key == CONGESTION_CONTROL and not _has_algorithm(facts, value.raw):
             continue  # said by _not_loaded
@@ -214,15 +214,15 @@ def _ufw(facts: Facts, view: View) -> Iterator[Finding]:
             yield Finding("other_writer", "info", message, (line.key,))
 
 
-def _config_only(facts: Facts, view: View) -> Iterator[Finding]:
-    taken = sorted(n.key for n in facts.native.values() if n.source.endswith("as set at boot"))
+def config_only(facts: Facts, view: View) -> Iterator[Finding]:
+    """The text says what a boot sets, and nothing about what runs."""
+    taken = sorted(n.key for n in facts.native.values() if n.source.endswith(AT_BOOT))
     if view.config and taken:
         message = f"a config file, not the running host: {joined(taken)} as they are once it is loaded"
         yield Finding("config_only", "warning", message, tuple(taken))
 
 
 _CHECKS: Sequence[Callable[[Facts, View], Iterable[Finding]]] = (
-    _config_only,
     _differs,
     _not_loaded,
     _refused,

@@ -31,7 +31,7 @@ _SWAP = str.maketrans("./", "/.")
 _GLOB = re.compile(r"[*?\[]")
 # Names below /proc/sys: the kernel's own are ASCII words; an interface name may hold anything but
 # white space and a slash (dev_valid_name in net/core/dev.c), so only the first part is checked.
-_KEY = re.compile(r"[A-Za-z0-9_*?\[\]{},^!-]+(?:/[^\s/\ufeff]+)*")
+_KEY = re.compile(r"[A-Za-z0-9_*?\[][A-Za-z0-9_*?\[\]{},^!-]*(?:/[^\s/\ufeff]+)*")
 _PER_INTERFACE = re.compile(r"(net/ipv[46]/(?:conf|neigh))/(.+)/([^/]+)")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hostcfg.model import Finding, State
-from hostcfg.platforms.linux.boot_findings import boot_findings
+from hostcfg.platforms.linux.boot_findings import boot_findings, config_only
 from hostcfg.platforms.linux.keys import (
     AVAILABLE,
     CONGESTION_CONTROL,
@@ -23,6 +23,7 @@ from hostcfg.platforms.linux.keys import (
     WINDOW_SCALING,
     WMEM_MAX,
 )
+from hostcfg.platforms.linux.view import AT_BOOT
 from hostcfg.platforms.linux.wording import RANK, joined, numbers, shown
 
 if TYPE_CHECKING:
@@ -190,7 +191,10 @@ def _unread(facts: Facts, view: View) -> Iterator[Finding]:
     odd = {r.key for r in facts.readings.values() if r.state is State.UNPARSED and r.key is not None}
     for key in sorted(odd):
         native = facts.native.get(key)
-        message = f"{key} is not in a known form: {shown(native.raw if native else None)}"
+        raw, source = (native.raw, native.source) if native is not None else (None, "")
+        message = f"{key} is not in a known form: {shown(raw)}"
+        if source.endswith(AT_BOOT):
+            message = f"{source.removesuffix(AT_BOOT)}: the kernel refuses {shown(repr(raw))} for {key}"
         yield Finding("unparsed", "warning", message, (key,))
 
 
@@ -242,6 +246,7 @@ def _value(facts: Facts, setting: str) -> Value | None:
 
 
 _CHECKS: Sequence[Callable[[Facts, View], Iterable[Finding]]] = (
+    config_only,
     _options,
     _buffers,
     _memory,

@@ -28,6 +28,9 @@ CONFIG_KINDS = frozenset({"sysctl-conf", "tuned-conf"})
 NOT_KNOWN = "unknown loader"
 """The loader of a config file that was pasted without its host."""
 
+AT_BOOT = ", as set at boot"
+"""Ends the source of a reading that a pasted config file stands in for."""
+
 _PROC = re.compile(r"/proc/sys/(?P<path>[^:\s]+):(?P<raw>.*)")
 _PROC_ERROR = re.compile(r"/proc/sys/(?P<path>[^:\s']+)'?: (?P<why>.+)")
 _ASSIGNED = re.compile(r"(?P<key>[a-z][\w./-]{1,200}) *= *(?P<raw>.*)")
@@ -209,5 +212,5 @@ def config_natives(view: View) -> dict[str, Native]:
             continue
         place = f"{value.path}:{value.line}" if value.line else value.path
         state = State.VALUE if kernel_takes(value.key, value.raw) else State.UNPARSED
-        found[value.key] = Native(value.key, value.raw, state, f"{place}, as set at boot")
+        found[value.key] = Native(value.key, value.raw, state, place + AT_BOOT)
     return found
