@@ -13,7 +13,7 @@ import click
 from hostcfg.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from hostcfg.model import Facts, Json, Link
     from hostcfg.outputs.blocks import Block
@@ -82,8 +82,21 @@ class Session:
             return make_local(spec, self.become, self.timeout_s, ask_become_password=self.ask_become_pass)
         return make_ssh(spec, self.ssh, become=self.become, identity=self.identity)
 
-    def read(self, specs: Sequence[HostSpec], peer: str | None = None) -> list[Outcome]:
-        """Facts of all ``specs``, side by side; each failure is told on stderr as one line."""
+    def address(self, spec: HostSpec) -> str | None:
+        """The name or address at which ``spec`` is reached over the network; None for local and files."""
+        if spec.kind != "ssh":
+            return None
+        from hostcfg.cli.reach import make_destination
+
+        return self.ssh.options(make_destination(spec, become=None, identity=None)).host_name
+
+    def read(
+        self, specs: Sequence[HostSpec], peers: Mapping[HostSpec, str | None] | None = None
+    ) -> list[Outcome]:
+        """Facts of all ``specs``, side by side; each failure is told on stderr as one line.
+
+        ``peers``: the address of a host's other end, whose route decides which interface matters.
+        """
         from hostcfg.cli.progress import progress
         from hostcfg.fleet import read_fleet
         from hostcfg.reader import read_host
@@ -92,7 +105,10 @@ class Session:
             _ = self.ssh  # asked for once, before threads need it
         with progress(len(specs)) as on_done:
             outcomes = read_fleet(
-                specs, lambda s: read_host(s, self.connect, peer=peer), jobs=self.jobs, on_done=on_done
+                specs,
+                lambda s: read_host(s, self.connect, peer=(peers or {}).get(s)),
+                jobs=self.jobs,
+                on_done=on_done,
             )
         self.report_errors(outcomes)
         return outcomes

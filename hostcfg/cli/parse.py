@@ -62,6 +62,11 @@ def _parse_file(file: str, kind: str | None) -> Parsed:
 def _print(session: Session, parsed: Parsed, file: str | None) -> None:
     from hostcfg.outputs.documents import parse_document
 
+    if session.output == "csv":
+        from hostcfg.platforms.iperf import records_csv
+
+        click.echo(records_csv(parsed), nl=False)
+        return
     if session.output == "json" and file is not None:
         from hostcfg.outputs.serialize import to_json
 

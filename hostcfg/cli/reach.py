@@ -10,7 +10,7 @@ from hostcfg.errors import UsageError
 if TYPE_CHECKING:
     from hostcfg.targets import HostSpec
     from hostcfg.transports.base import Transport
-    from hostcfg.transports.destination import Become
+    from hostcfg.transports.destination import Become, Destination
     from hostcfg.transports.prompts import Prompts
     from hostcfg.transports.ssh_context import SshContext
 
@@ -50,14 +50,11 @@ def make_ssh_context(
     return SshContext(timeout_s=timeout_s, accept_new=accept_new, prompts=prompts)
 
 
-def make_ssh(
-    spec: HostSpec, context: SshContext, *, become: Become | None, identity: str | None
-) -> Transport:
-    """An SSH transport to ``spec``; what the inventory says of the host wins over the options."""
+def make_destination(spec: HostSpec, *, become: Become | None, identity: str | None) -> Destination:
+    """How ``spec`` is reached; what the inventory says of the host wins over the options."""
     from hostcfg.transports.destination import parse_destination
-    from hostcfg.transports.ssh import SshTransport
 
-    destination = parse_destination(
+    return parse_destination(
         spec.address,
         name=spec.name,
         user=spec.user,
@@ -65,7 +62,15 @@ def make_ssh(
         key=spec.key or identity,
         become=spec.become or become,
     )
-    return SshTransport(destination, context)
+
+
+def make_ssh(
+    spec: HostSpec, context: SshContext, *, become: Become | None, identity: str | None
+) -> Transport:
+    """An SSH transport to ``spec``."""
+    from hostcfg.transports.ssh import SshTransport
+
+    return SshTransport(make_destination(spec, become=become, identity=identity), context)
 
 
 def make_local(

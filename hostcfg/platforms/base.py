@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from importlib import import_module
+from shlex import quote
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from hostcfg.errors import UsageError
@@ -129,6 +130,17 @@ class Platform(ABC):
     @abstractmethod
     def profile_context(self, facts: Facts | None) -> ProfileContext:
         """Names and stock values for profiles; ``facts`` None means a typical current host."""
+
+    def ping_command(self, address: str) -> Command:
+        """Four echo requests to ``address`` (an IP address or host name, nothing else), ping(8)."""
+        from hostcfg.transports.base import Command
+
+        return Command.sh(f"LC_ALL=C ping -c 4 {quote(address)}")
+
+    def socket_statistics_command(self, address: str) -> Command | None:
+        """What prints the state of the TCP connections to ``address`` (kind ``ss``); None: no such thing."""
+        del address
+        return None
 
     @abstractmethod
     def set_command(self, key: str, raw: str) -> str:

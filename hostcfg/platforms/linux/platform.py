@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, ClassVar
 
 from hostcfg.platforms.base import Platform
@@ -55,6 +56,9 @@ class LinuxPlatform(Platform):
 
     def profile_context(self, facts: Facts | None) -> ProfileContext:
         return linux_context(facts)
+
+    def socket_statistics_command(self, address: str) -> Command:
+        return Command.sh(f"LC_ALL=C ss -tin dst {quote(address)}")
 
     def set_command(self, key: str, raw: str) -> str:
         return write.set_command(key, raw)

@@ -1,0 +1,245 @@
+"""The work of ``hostcfg path``: read both ends, measure what is to be measured, analyse, print."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hostcfg.cli import report
+from hostcfg.cli.common import DIFFERS, OK, TROUBLE, Session, facts_of
+from hostcfg.errors import HostcfgError, HostError, InputError, UsageError
+from hostcfg.model import Link
+from hostcfg.units import parse_rate, parse_time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hostcfg.model import Facts, Json, Parsed
+    from hostcfg.outputs.blocks import Block
+    from hostcfg.path import LiveEvidence, MeasuredEvidence, PathReport
+    from hostcfg.targets import HostSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line says of a path; ``rate`` and ``rtt`` still as text, or ``auto``."""
+
+    rate: str | None
+    rtt: str | None
+    window_bytes: int | None
+    streams: int
+    loss: float | None
+    mtu_bytes: int | None
+    live: bool = False
+    iperf_file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Analysed:
+    """One path, both ends read."""
+
+    report: PathReport
+    a: Facts
+    b: Facts
+    measured: list[MeasuredEvidence]
+    live: LiveEvidence | None
+
+    @property
+    def limited(self) -> bool:
+        """Whether a setting limits a direction, or will once something else is mended."""
+        return any(d.limited_by.kind not in ("link_rate", "loss") or d.needs for d in self.report.directions)
+
+    def document(self) -> dict[str, Json]:
+        """``hostcfg.path/1`` with the evidence beside it."""
+        from dataclasses import asdict
+
+        from hostcfg.path import to_json
+
+        document = to_json(self.report)
+        if self.measured:
+            document["measured"] = [_plain(asdict(m)) for m in self.measured]
+        if self.live is not None:
+            document["live"] = _plain(asdict(self.live))
+        return document
+
+
+def _plain(value: object) -> Json:
+    """Tuples as lists: what a dataclass holds as JSON has it."""
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return value if isinstance(value, (bool, int, float, str)) or value is None else str(value)
+
+
+def run_one(session: Session, asked: Asked, a: str, b: str) -> int:
+    """``path A B``; the exit code."""
+    _check(asked)
+    specs = [*session.hosts([a], once=False), *session.hosts([b], once=False)]
+    if len(specs) != 2:
+        raise UsageError(f"{a} and {b} name {len(specs)} hosts: a path has two ends")
+    if specs[0].name == specs[1].name:
+        raise UsageError(f"both ends are {a}: a path has two")
+    found = _analyse(session, asked, specs)
+    if found is None:
+        return TROUBLE
+
+    def blocks() -> list[Block]:
+        from hostcfg.outputs.path_views import path_blocks
+
+        return path_blocks(found.report, found.a, found.b, found.measured, found.live)
+
+    session.emit(found.document, blocks)
+    return DIFFERS if found.limited else OK
+
+
+def _check(asked: Asked) -> None:
+    """The parts that need no host, before any is asked."""
+    if asked.rate is None or asked.rtt is None:
+        missing = "--rate 100mbit (or auto)" if asked.rate is None else "--rtt 80ms (or auto)"
+        raise UsageError(f"a path has a rate and a round-trip time: give {missing}")
+    if asked.rate != "auto":
+        parse_rate(asked.rate)
+    if asked.rtt != "auto":
+        parse_time(asked.rtt)
+    if asked.iperf_file is not None:
+        _iperf(asked.iperf_file)
+
+
+def _iperf(file: str) -> Parsed:
+    from hostcfg.pasted import decode_bytes, parse_pasted
+    from hostcfg.platforms import all_parsers
+    from hostcfg.reader import read_bytes
+
+    parsed = parse_pasted(decode_bytes(read_bytes(Path(file))), all_parsers())
+    if parsed is None or not parsed.values.get("records"):
+        raise InputError("holds no result of iperf3 or iperf", path=file)
+    return parsed
+
+
+def _analyse(session: Session, asked: Asked, specs: Sequence[HostSpec]) -> Analysed | None:
+    """The analysis; None where an end could not be read (which was told)."""
+    from hostcfg.path import analyse_path
+
+    a, b = specs
+    address = {a: session.address(b), b: session.address(a)}  # of the other end
+    outcomes = session.read(specs, address)
+    facts = facts_of(outcomes)
+    if len(facts) != 2:
+        return None
+    facts_a, facts_b = facts
+    reach = Reach(session, {a: facts_a, b: facts_b}, address)
+    link = Link(_rate(asked, facts), _rtt(asked, reach))
+    report = analyse_path(
+        facts_a,
+        facts_b,
+        link,
+        window_bytes=asked.window_bytes,
+        streams=asked.streams,
+        loss=asked.loss,
+        mtu_bytes=asked.mtu_bytes,
+    )
+    live = reach.live(a, report) if asked.live else None
+    return Analysed(report, facts_a, facts_b, _measured(asked, report), live)
+
+
+def _rate(asked: Asked, facts: Sequence[Facts]) -> float:
+    if asked.rate is not None and asked.rate != "auto":
+        return parse_rate(asked.rate)
+    from hostcfg.measure import slowest_interface_bps
+
+    return slowest_interface_bps(facts)
+
+
+def _rtt(asked: Asked, reach: Reach) -> float:
+    return parse_time(asked.rtt) if asked.rtt is not None and asked.rtt != "auto" else reach.rtt_s()
+
+
+def _measured(asked: Asked, report: PathReport) -> list[MeasuredEvidence]:
+    if asked.iperf_file is None:
+        return []
+    from hostcfg.path import compare_measured
+
+    return compare_measured(report, _iperf(asked.iperf_file))
+
+
+class Reach:
+    """The ends of one path, and from which the other can be asked for something."""
+
+    def __init__(
+        self, session: Session, facts: dict[HostSpec, Facts], address: dict[HostSpec, str | None]
+    ) -> None:
+        self.session = session
+        self.facts = facts
+        self.address = address
+
+    def rtt_s(self) -> float:
+        """The least of several pings, from the first end that can reach the other; HostcfgError."""
+        from hostcfg.measure import ping_rtt_s
+
+        failed: HostcfgError | None = None
+        for spec, facts in self.facts.items():
+            address = self.address[spec]
+            if spec.kind == "file" or address is None:
+                continue
+            try:
+                with self.session.connect(spec) as transport:
+                    return ping_rtt_s(transport, facts, address)
+            except HostError as error:
+                failed = failed or error
+        if failed is not None:
+            raise failed
+        names = " and ".join(spec.name for spec in self.facts)
+        raise UsageError(
+            f"--rtt auto pings from one end to the other, and of {names} neither can: give --rtt"
+        )
+
+    def live(self, sender: HostSpec, report: PathReport) -> LiveEvidence:
+        """What limits the transfer that runs from ``sender`` now; HostcfgError."""
+        from hostcfg.measure import read_sockets
+        from hostcfg.path import live_evidence
+
+        address = self.address[sender]
+        if sender.kind == "file" or address is None:
+            raise UsageError(
+                f"--live asks {sender.name} about its connections to the other end, over SSH or local"
+            )
+        with self.session.connect(sender) as transport:
+            sockets = read_sockets(transport, self.facts[sender], address)
+        return live_evidence(sockets, report.directions[0])
+
+
+def run_all(session: Session, asked: Asked) -> int:
+    """``path --all``: every path of the inventory; the exit code."""
+    inventory = session.inventory
+    paths = inventory.paths if inventory is not None else ()
+    if not paths:
+        raise UsageError("--all needs an inventory with paths: give -i FILE")
+    found: list[Analysed] = []
+    code = OK
+    for one in paths:
+        own = replace(asked, rate=asked.rate or one.rate, rtt=asked.rtt or one.rtt)
+        try:
+            _check(own)
+            specs = [*session.hosts([one.from_host]), *session.hosts([one.to_host])]
+            analysed = _analyse(session, own, specs)
+        except HostcfgError as error:
+            report(error)
+            analysed = None
+        if analysed is None:
+            code = TROUBLE
+            continue
+        found.append(analysed)
+        code = max(code, DIFFERS if analysed.limited else OK)
+
+    def document() -> dict[str, Json]:
+        return {"schema": "hostcfg.paths/1", "paths": [one.document() for one in found]}
+
+    def blocks() -> list[Block]:
+        from hostcfg.outputs.path_views import path_summary_blocks
+
+        return path_summary_blocks([one.report for one in found])
+
+    session.emit(document, blocks)
+    return code

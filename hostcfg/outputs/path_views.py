@@ -1,0 +1,186 @@
+"""A path's analysis to blocks: fit for a terminal, and for the mail to the far end's admin."""
+
+from __future__ import annotations
+
+from math import isinf
+from typing import TYPE_CHECKING
+
+from hostcfg.model import Facts, Reading, State
+from hostcfg.outputs.blocks import Block, Code, Column, Heading, Paragraph, Row, Table, Tone
+from hostcfg.outputs.views import TONES, value_text
+from hostcfg.path.sentences import limit_name
+from hostcfg.units import format_rate, format_ratio, format_size, format_time
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hostcfg.path import Direction, LiveEvidence, MeasuredEvidence, PathReport
+    from hostcfg.path.report import Limit
+
+SHOWN = (
+    "recv_buffer_max",
+    "send_buffer_max",
+    "recv_explicit_max",
+    "send_explicit_max",
+    "socket_buffer_max",
+    "window_scaling",
+    "timestamps",
+    "recv_autotuning",
+    "congestion_control",
+)
+"""Settings that decide a window, side by side."""
+
+MARK = " <--"
+
+
+def path_blocks(
+    report: PathReport,
+    a: Facts,
+    b: Facts,
+    measured: list[MeasuredEvidence] | None = None,
+    live: LiveEvidence | None = None,
+) -> list[Block]:
+    """Both hosts side by side with the limit marked, then each direction, then how to test it."""
+    link = report.link
+    aside = (
+        f"{format_rate(link.rate_bps)} x {format_time(link.rtt_s)}, BDP {format_size(round(link.bdp_bytes))}"
+    )
+    blocks: list[Block] = [Heading(f"{a.host} <-> {b.host}", aside), _side_by_side(report, a, b)]
+    for direction in report.directions:
+        blocks += _direction_blocks(report, direction)
+    blocks += _measured_blocks(measured or [], live)
+    findings = [
+        Paragraph(
+            (f"{f.host}: " if f.host else "") + f.finding.message,
+            TONES[f.finding.severity],
+            "note" if f.finding.severity == "info" else f.finding.severity,
+        )
+        for f in report.findings
+    ]
+    if findings:
+        blocks += [Heading("Also"), *findings]
+    return [*blocks, *_test_blocks(report)]
+
+
+def _side_by_side(report: PathReport, a: Facts, b: Facts) -> Table:
+    limits = {(d.limited_by.host, d.limited_by.setting) for d in report.directions}
+    rows = []
+    for name in SHOWN:
+        sides = [_side(facts, name, (facts.host, name) in limits) for facts in (a, b)]
+        if any(text for text in sides):
+            tone: Tone = "warning" if any(text.endswith(MARK) for text in sides) else "plain"
+            rows.append(Row((name, *(text or "-" for text in sides)), tone=tone))
+    return Table(
+        (Column("Setting", fixed=True), Column(a.host, right=True), Column(b.host, right=True)), rows
+    )
+
+
+def _side(facts: Facts, name: str, limiting: bool) -> str:
+    reading = facts.readings.get(name, Reading(name, None, State.UNSUPPORTED))
+    if reading.state is State.UNSUPPORTED:
+        return ""
+    text = value_text(reading.value) if reading.state is State.VALUE else reading.state.value
+    native = facts.native.get(reading.key or "")
+    if native is not None and native.raw is not None and native.raw.strip().isalpha() and text.isdigit():
+        text = f"{native.raw.strip()} ({text})"  # a level's name beside its bytes
+    return text + MARK if limiting else text
+
+
+def _direction_blocks(report: PathReport, direction: Direction) -> list[Block]:
+    limited = direction.limited_by.kind not in ("link_rate", "loss")
+    share = format_ratio(direction.predicted_bps / report.link_goodput_bps)
+    aside = f"{format_rate(direction.predicted_bps)}, {share} of what the link carries"
+    title = f"{direction.from_host} -> {direction.to_host}"
+    blocks: list[Block] = [Heading(title, aside, "warning" if limited else "good")]
+    blocks += [Paragraph(sentence) for sentence in direction.sentences]
+    columns = (Column("Limit"), Column("Window", right=True), Column("Allows", right=True))
+    rows = [_limit_row(limit, first=not i) for i, limit in enumerate(direction.limits)]
+    blocks.append(Table(columns, rows))
+    commands = [f"{need.command}   # on {need.host}" for need in direction.needs if need.command]
+    if commands:
+        blocks += [Paragraph("To mend it:"), Code("\n".join(commands))]
+    return blocks + [Paragraph(text, "note", "assumed") for text in direction.assumed]
+
+
+def _limit_row(limit: Limit, *, first: bool) -> Row:
+    window = "-" if limit.window_bytes is None else str(limit.window_bytes)
+    rate = format_rate(limit.rate_bps)
+    if isinf(limit.high_bps):
+        rate += " or more"
+    name = limit_name(limit)
+    return Row((name, window, rate), tone="warning" if first and limit.host else "plain")
+
+
+def _measured_blocks(measured: list[MeasuredEvidence], live: LiveEvidence | None) -> list[Block]:
+    blocks: list[Block] = []
+    if measured:
+        blocks.append(Heading("Measured beside predicted"))
+        columns = (
+            Column("Direction"),
+            Column("Measured", right=True),
+            Column("Predicted", right=True),
+            Column("Share", right=True),
+        )
+        rows = [
+            Row(
+                (
+                    f"{m.from_host} -> {m.to_host}",
+                    "-" if m.measured_bps is None else format_rate(m.measured_bps),
+                    format_rate(m.predicted_bps),
+                    "-" if m.explained is None else format_ratio(m.explained),
+                ),
+                " ".join(m.sentences),
+            )
+            for m in measured
+        ]
+        blocks.append(Table(columns, rows, detail_title="What it says"))
+    if live is not None:
+        blocks.append(Heading("The running transfer", f"{live.sockets} connections"))
+        shares = (
+            ("receive window", live.rwnd_limited),
+            ("send buffer", live.sndbuf_limited),
+            ("congestion window", live.cwnd_limited),
+        )
+        rows = [Row((name, "-" if share is None else format_ratio(share))) for name, share in shares]
+        blocks.append(Table((Column("Limited by"), Column("Share of time", right=True)), rows))
+        blocks += [Paragraph(sentence) for sentence in live.sentences]
+    return blocks
+
+
+def _test_blocks(report: PathReport) -> list[Block]:
+    blocks: list[Block] = [Heading("How to test it")]
+    for direction in report.directions:
+        test = direction.test
+        label = f"{direction.from_host} -> {direction.to_host}"
+        blocks.append(
+            Paragraph(f"{label}: {test.seconds} s, the first {test.omit_s} s left out (slow start)")
+        )
+        blocks.append(Code("\n".join(test.commands)))
+        blocks += [Paragraph(warning, "warning", "warning") for warning in test.warnings]
+    return blocks
+
+
+def path_summary_blocks(reports: Sequence[PathReport]) -> list[Block]:
+    """Many paths, the worst first: what each direction reaches and what limits it."""
+    columns = (
+        Column("Path"),
+        Column("Predicted", right=True),
+        Column("Of the link", right=True),
+        Column("Limited by"),
+    )
+    directions = [
+        (d, d.predicted_bps / report.link_goodput_bps) for report in reports for d in report.directions
+    ]
+    rows = [
+        Row(
+            (
+                f"{d.from_host} -> {d.to_host}",
+                format_rate(d.predicted_bps),
+                format_ratio(share),
+                limit_name(d.limited_by),
+            ),
+            tone="plain" if d.limited_by.kind in ("link_rate", "loss") else "warning",
+        )
+        for d, share in sorted(directions, key=lambda pair: pair[1])
+    ]
+    return [Table(columns, rows)] if rows else [Paragraph("No path could be analysed.", "error")]
