@@ -34,6 +34,7 @@ def parse(session: Session, files: tuple[str, ...], kind: str | None) -> int:
     from hostcfg.cli import report
 
     code = OK
+    found: list[tuple[str, Parsed]] = []
     for file in files:
         try:
             parsed = _parse_file(file, kind)
@@ -41,7 +42,14 @@ def parse(session: Session, files: tuple[str, ...], kind: str | None) -> int:
             report(error)
             code = TROUBLE
             continue
-        _print(session, parsed, file if len(files) > 1 else None)
+        if session.output == "csv":
+            found.append((file, parsed))
+        else:
+            _print(session, parsed, file if len(files) > 1 else None)
+    if session.output == "csv":
+        from hostcfg.outputs.csv_view import parse_csv
+
+        click.echo(parse_csv(found), nl=False)
     return code
 
 
@@ -62,11 +70,6 @@ def _parse_file(file: str, kind: str | None) -> Parsed:
 def _print(session: Session, parsed: Parsed, file: str | None) -> None:
     from hostcfg.outputs.documents import parse_document
 
-    if session.output == "csv":
-        from hostcfg.platforms.iperf import records_csv
-
-        click.echo(records_csv(parsed), nl=False)
-        return
     if session.output == "json" and file is not None:
         from hostcfg.outputs.serialize import to_json
 

@@ -51,11 +51,11 @@ def _written(fields: Sequence[str], rows: Sequence[Mapping[str, Json]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(fields)
-    writer.writerows([[_cell(row.get(name)) for name in fields] for row in rows])
+    writer.writerows([[cell(row.get(name)) for name in fields] for row in rows])
     return out.getvalue()
 
 
-def _cell(value: Json) -> str | int | float:
+def cell(value: Json) -> str | int | float:
     """A value as CSV has it; text that a spreadsheet would run as a formula gets a quote in front."""
     if value is None:
         return ""
