@@ -7,8 +7,8 @@ What the command line builds on (``hostcfg.changes`` has the values, ``hostcfg.j
 
     plan_host(host, connect=..., read=..., planner=...) -> Plan            # plan, apply --dry-run
     apply_host(host, draft=draft, journal=journal, connect=..., read=..., planner=...,
-               options=ChangeOptions(revert_in_s=60, hold=False, persist=False, force=False),
-               on_event=lambda name: None) -> HostChange
+               options=ChangeOptions(revert_in_s=60, hold=False, force=False),
+               reach={...}, on_event=lambda name: None) -> HostChange
     confirm_change(change_id, journal=journal, connect=..., hosts=None) -> Sequence[HostChange]
 
     connect: Callable[[str], Transport]          # a fresh, unopened transport for a host's name
@@ -49,11 +49,11 @@ from hostcfg.model import Plan, Step
 from hostcfg.platforms.changer import get_changer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from hostcfg.changes import Change, FileState, StepResult
     from hostcfg.journal import Journal
-    from hostcfg.model import Facts
+    from hostcfg.model import Facts, Json
     from hostcfg.platforms.changer import Changer
     from hostcfg.transports.base import Transport
 
@@ -78,10 +78,12 @@ def apply_host(
     read: Read,
     planner: Planner,
     options: ChangeOptions,
+    reach: Mapping[str, Json] | None = None,
     on_event: OnEvent = nothing,
 ) -> HostChange:
     """What became of ``host``; JournalError if nothing could be recorded (then nothing was written).
 
+    ``reach`` is kept in the journal: how to find the host again, without secrets.
     ``on_event`` hears the name of each step as it is over.
     """
     try:
@@ -103,6 +105,7 @@ def apply_host(
                 on_event=on_event,
                 files=lambda report: new_files(changer, plan.steps, report.files),
                 paths=tuple(dict.fromkeys(_paths(changer, plan.steps))),
+                reach=reach or {},
             )
             return run.over(first)
     except JournalError:
@@ -179,6 +182,8 @@ def run_of(
             from_host=change.from_host,
             of=change.of,
             profile=change.profile,
+            run=change.run,
+            process=change.process,
         ),
         journal=journal,
         connect=connect,
@@ -186,6 +191,8 @@ def run_of(
         options=ChangeOptions(revert_in_s=host.revert_in_s, force=_was_forced(host)),
         on_event=on_event,
         paths=tuple(file.before.path for file in host.files),
+        reach=host.reach,
+        attempt=host.attempt,
     )
 
 

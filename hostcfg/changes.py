@@ -18,6 +18,8 @@ ChangeKind = Literal["apply", "rollback"]
 UNFINISHED: frozenset[HostStatus] = frozenset({"planned", "applying", "pending", "unknown"})
 """A host in one of these has not reached a final state: ``rollback --unfinished`` asks it."""
 
+RunState = Literal["running", "stopped", "ended"]
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -83,7 +85,9 @@ class HostChange:
 
     ``left_s`` is how many seconds are left to confirm (``pending`` only; None: no timer).
     ``modules`` names kernel modules that the change loaded; ``undone_by`` the change that took
-    this one back.  ``identity`` holds what tells this machine from another one.
+    this one back.  ``identity`` holds what tells this machine from another one.  ``reach`` is how the
+    host was reached, without any secret, so that it can be found again without the inventory.
+    ``attempt`` counts from 1: a resumed change may come back to a host that was put back before.
     """
 
     host: str
@@ -98,6 +102,8 @@ class HostChange:
     revert_in_s: int = 0
     left_s: int | None = None
     undone_by: str | None = None
+    reach: Mapping[str, Json] = field(default_factory=dict)
+    attempt: int = 1
 
     @property
     def trouble(self) -> bool:
@@ -106,8 +112,34 @@ class HostChange:
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """An apply over several hosts, batch by batch: all that is needed to go on with it later.
+
+    ``batches`` name every host in order, ``reach`` says how each is reached, ``options`` what the
+    user asked for.  ``unchanged`` are hosts that needed nothing; ``faults`` why a host failed before
+    anything could be journalled for it.  A run that was killed stays ``running``.
+    """
+
+    batches: Sequence[Sequence[str]]
+    reach: Mapping[str, Mapping[str, Json]]
+    options: Mapping[str, Json]
+    unchanged: Sequence[str] = ()
+    faults: Mapping[str, Fault] = field(default_factory=dict)
+    state: RunState = "running"
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Every host of the run, in order."""
+        return [name for batch in self.batches for name in batch]
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
-    """One applied (or tried) plan over one or more hosts; times are ISO 8601 in UTC."""
+    """One applied (or tried) plan over one or more hosts; times are ISO 8601 in UTC.
+
+    ``hosts`` are those that have a plan in the journal; a ``run`` may name more.  ``process`` is the
+    one that works on it, or did last.
+    """
 
     id: str
     kind: ChangeKind
@@ -118,6 +150,25 @@ class Change:
     of: str | None = None
     profile: Mapping[str, Json] = field(default_factory=dict)
     hosts: Sequence[HostChange] = ()
+    run: Run | None = None
+    process: str = ""
+
+    @property
+    def everyone(self) -> Sequence[HostChange]:
+        """Every host of the change: those of a run that have no plan yet come as ``planned``."""
+        if self.run is None:
+            return self.hosts
+        known = {host.host: host for host in self.hosts}
+        run = self.run
+        return [known.get(name) or _without_plan(run, name) for name in run.names]
+
+
+def _without_plan(run: Run, name: str) -> HostChange:
+    """A host for which nothing was journalled, so nothing was written on it."""
+    fault = run.faults.get(name)
+    status: HostStatus = "failed" if fault else "applied" if name in run.unchanged else "planned"
+    notes = ("nothing was to be done",) if name in run.unchanged else ()
+    return HostChange(name, "", status, error=fault, notes=notes, reach=run.reach.get(name, {}))
 
 
 def change_document(change_id: str | None, hosts: Sequence[HostChange]) -> dict[str, Json]:
@@ -140,7 +191,8 @@ def _change(change: Change) -> dict[str, Json]:
         "profile": dict(change.profile),
         "kind": change.kind,
         "of": change.of,
-        "hosts": [_host(h) for h in change.hosts],
+        "run": None if change.run is None else change.run.state,
+        "hosts": [_host(h) for h in change.everyone],
     }
 
 

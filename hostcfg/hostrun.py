@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hostcfg.changes import FileState, HostStatus
     from hostcfg.errors import HostcfgError
     from hostcfg.journal import Draft, Journal
-    from hostcfg.model import Plan
+    from hostcfg.model import Json, Plan
     from hostcfg.platforms.changer import (
         BeginReport,
         Changer,
@@ -85,6 +85,8 @@ class HostRun:
     unload: Sequence[str] = ()
     identity: Mapping[str, str] = field(default_factory=dict)
     details: Mapping[str, str] = field(default_factory=dict)
+    reach: Mapping[str, Json] = field(default_factory=dict)
+    attempt: int = 1
     done: HostStatus = "applied"
     back: HostStatus = "reverted"
     shortfall: Callable[[], Fault | None] = lambda: None
@@ -98,12 +100,17 @@ class HostRun:
     def over(self, first: Transport) -> HostChange:
         """The whole change, with ``first`` as its first connection."""
         self._first = first
-        job = self._job()
         self._notes = list(self.plan.notes)
-        self.journal.planned(self.draft, self.plan, revert_in_s=self.options.revert_in_s, modules=job.modules)
+        self.attempt = self.journal.planned(
+            self.draft,
+            self.plan,
+            revert_in_s=self.options.revert_in_s,
+            modules=self._job().modules,
+            reach=self.reach,
+        )
         self.on_event("journalled")
         try:
-            return self._protected(first, job)
+            return self._protected(first, self._job())
         except JournalError:
             self._ask_first()  # what can't be recorded must not stay
             raise
@@ -135,12 +142,17 @@ class HostRun:
         self._began_writing = True
         return self._confirm(self._job())
 
+    @property
+    def id_on_host(self) -> str:
+        """What the host knows this change by: a second attempt must not meet the first one's backup."""
+        return self.draft.id if self.attempt == 1 else f"{self.draft.id}.{self.attempt}"
+
     def _job(self) -> Job:
         modules: dict[str, None] = {}
         for step in self.plan.steps:
             modules |= dict.fromkeys(self.changer.modules_for(step.key, step.to_raw))
         return Job(
-            change_id=self.draft.id,
+            change_id=self.id_on_host,
             by=self.draft.by,
             from_host=self.draft.from_host,
             started=self.draft.started,
@@ -315,7 +327,7 @@ class HostRun:
     def ask(self, transport: Transport, *, restore: bool) -> StatusReport:
         """What the host says of this change; HostError if it can't be asked."""
         nonce = new_nonce()
-        command = self.changer.status(self.draft.id, nonce, restore=restore)
+        command = self.changer.status(self.id_on_host, nonce, restore=restore)
         return self.changer.read_status(nonce, self._run(transport, command))
 
     def _end(self, status: HostStatus, fault: Fault | None = None) -> HostChange:
@@ -334,6 +346,8 @@ class HostRun:
             notes=tuple(self._notes),
             revert_in_s=self.options.revert_in_s,
             left_s=self._left_s if status == "pending" else None,
+            reach=self.reach,
+            attempt=self.attempt,
         )
 
     def _result(self, key: str) -> StepResult:

@@ -7,25 +7,29 @@ rolled back.  An unfinished change is settled by asking the host what has become
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hostcfg.changes import UNFINISHED, Fault, HostChange, StepResult
 from hostcfg.errors import ChangeRefused, HostcfgError, HostError, JournalError
 from hostcfg.hostrun import ChangeOptions, Connect, HostRun, OnEvent, nothing
+from hostcfg.journal.process import lives_elsewhere
 from hostcfg.model import Plan, State
 from hostcfg.plan import Wanted, plan_writes
 from hostcfg.platforms import get_platform
 from hostcfg.platforms.changer import get_changer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from hostcfg.apply import Read
     from hostcfg.changes import Change, FileState, HostStatus
     from hostcfg.journal import Draft, Journal
     from hostcfg.model import Facts
     from hostcfg.platforms.changer import BeginReport, Changer, StatusReport
+
+    Each = Callable[[Callable[[HostChange], HostChange], Sequence[HostChange]], Sequence[HostChange]]
+    """Does something to each host, in whatever order, and returns what came of it in the order given."""
 
 __all__ = [
     "Rollback",
@@ -35,6 +39,7 @@ __all__ = [
     "rollback_host",
     "rollback_last",
     "rollback_unfinished",
+    "settle_change",
 ]
 
 
@@ -64,6 +69,11 @@ class _Run:
     options: ChangeOptions
     on_event: OnEvent
     draft: Draft
+
+
+def in_turn(work: Callable[[HostChange], HostChange], hosts: Sequence[HostChange]) -> Sequence[HostChange]:
+    """One host after the other."""
+    return [work(host) for host in hosts]
 
 
 def in_force(change: Change, host: HostChange) -> bool:
@@ -118,20 +128,39 @@ def rollback_change(
     read: Read,
     options: ChangeOptions,
     hosts: Collection[str] | None = None,
+    each: Each = in_turn,
     on_event: OnEvent = nothing,
 ) -> Rollback:
     """Takes back a change on all its hosts, or on ``hosts``; ChangeRefused if nothing of it stands."""
     change = journal.change(change_id)
+    _refuse_if_alive(change)
     chosen = [h for h in change.hosts if hosts is None or h.host in hosts]
     standing = [h for h in chosen if in_force(change, h)]
     waiting = [h for h in chosen if h.status in UNFINISHED]
     if not standing and not waiting:
         raise ChangeRefused(_nothing_stands(change, chosen))
     run = _Run(journal, connect, read, options, on_event, journal.draft("rollback", of=change.id))
-    results = [_settle_host(change, host, run) for host in waiting]
-    results += [_take_back(host, run) for host in standing]
-    stored = any(c.id == run.draft.id for c in journal.changes(limit=10))
-    return Rollback(run.draft.id if stored else None, results)
+
+    def back(host: HostChange) -> HostChange:
+        return _settle_host(change, host, run) if host.status in UNFINISHED else _take_back(host, run)
+
+    results = each(back, [host for host in chosen if host in standing or host in waiting])
+    _end_run(change, journal)
+    return Rollback(run.draft.id if journal.is_stored(run.draft.id) else None, results)
+
+
+def _refuse_if_alive(change: Change) -> None:
+    """Two processes that change the same hosts would undo each other's work."""
+    pid = lives_elsewhere(change.process, change.from_host) if change.ended is None else None
+    if pid is not None:
+        message = f"process {pid} is working on change {change.id} right now: wait for it, or end it"
+        raise ChangeRefused(message)
+
+
+def _end_run(change: Change, journal: Journal) -> None:
+    """A run whose hosts were taken back or settled is over, whatever it did not come to."""
+    if change.run is not None and change.run.state == "running":
+        journal.run_is(change.id, replace(change.run, state="stopped"))
 
 
 def _nothing_stands(change: Change, hosts: Sequence[HostChange]) -> str:
@@ -237,6 +266,7 @@ def _take_back(done: HostChange, run: _Run) -> HostChange:
                 unload=done.modules,
                 identity={} if run.options.force else done.identity,
                 details={step.key: step.detail for step in done.steps if step.detail is not None},
+                reach=done.reach,
                 done="reverted",
                 back="failed",
                 shortfall=lambda: _left_alone(done.host, [*left, *files.left]),
@@ -272,13 +302,33 @@ def rollback_unfinished(
     on_event: OnEvent = nothing,
 ) -> Sequence[Rollback]:
     """Settles every host that has not reached a final state, change by change, newest first."""
-    found = []
-    for change in journal.unfinished():
-        draft = journal.draft("rollback", of=change.id)
-        run = _Run(journal, connect, read, options, on_event, draft)
-        hosts = [_settle_host(change, h, run) for h in change.hosts if h.status in UNFINISHED]
-        found.append(Rollback(change.id, hosts))
-    return found
+    return [
+        settle_change(change, journal=journal, connect=connect, read=read, options=options, on_event=on_event)
+        for change in journal.unfinished()
+    ]
+
+
+def settle_change(
+    change: Change,
+    *,
+    journal: Journal,
+    connect: Connect,
+    read: Read,
+    options: ChangeOptions,
+    each: Each = in_turn,
+    on_event: OnEvent = nothing,
+) -> Rollback:
+    """Settles the hosts of ``change`` that have not reached a final state, and ends its run.
+
+    ChangeRefused while another process works on it.
+    """
+    _refuse_if_alive(change)
+    run = _Run(journal, connect, read, options, on_event, journal.draft("rollback", of=change.id))
+    hosts = each(
+        lambda host: _settle_host(change, host, run), [h for h in change.hosts if h.status in UNFINISHED]
+    )
+    _end_run(change, journal)
+    return Rollback(change.id, hosts)
 
 
 def _settle_host(change: Change, host: HostChange, run: _Run) -> HostChange:

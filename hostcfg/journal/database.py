@@ -24,13 +24,15 @@ BUSY_TIMEOUT_S = 30.0
 _SCHEMA = """
 CREATE TABLE changes (
     id TEXT PRIMARY KEY, kind TEXT NOT NULL, of TEXT, started TEXT NOT NULL, ended TEXT,
-    by TEXT NOT NULL, from_host TEXT NOT NULL, profile TEXT NOT NULL
+    by TEXT NOT NULL, from_host TEXT NOT NULL, profile TEXT NOT NULL,
+    process TEXT NOT NULL DEFAULT '', run TEXT, run_state TEXT
 );
 CREATE TABLE hosts (
     change TEXT NOT NULL REFERENCES changes (id), host TEXT NOT NULL, position INTEGER NOT NULL,
     os TEXT NOT NULL, status TEXT NOT NULL, error_kind TEXT, error TEXT, notes TEXT NOT NULL,
     identity TEXT NOT NULL DEFAULT '{}', modules TEXT NOT NULL DEFAULT '[]',
     revert_in_s INTEGER NOT NULL, deadline TEXT, undone_by TEXT,
+    reach TEXT NOT NULL DEFAULT '{}', attempt INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (change, host)
 );
 CREATE TABLE steps (

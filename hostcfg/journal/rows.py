@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 from hostcfg.changes import Change, Fault, FileChange, FileState, HostChange, StepResult
 from hostcfg.errors import JournalError
+from hostcfg.journal.runs import dump_run, load_run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from sqlite3 import Connection, Row
 
+    from hostcfg.changes import Run
     from hostcfg.journal.store import Draft
-    from hostcfg.model import Plan
+    from hostcfg.model import Json, Plan
     from hostcfg.platforms.changer import StepReport
 
 _HOST_COLUMNS = frozenset(
@@ -27,28 +29,66 @@ def insert_change(db: Connection, draft: Draft) -> None:
     row = (draft.kind, draft.of, draft.started, draft.by, draft.from_host, json.dumps(dict(draft.profile)))
     known = db.execute("SELECT started, by, from_host FROM changes WHERE id = ?", (draft.id,)).fetchone()
     if known is None:
-        db.execute("INSERT INTO changes VALUES (?, ?, ?, ?, NULL, ?, ?, ?)", (draft.id, *row))
+        run, state = (dump_run(draft.run), draft.run.state) if draft.run is not None else (None, None)
+        values = (draft.id, *row, draft.process, run, state)
+        db.execute("INSERT INTO changes VALUES (?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?)", values)
     elif tuple(known) != (draft.started, draft.by, draft.from_host):
         raise JournalError(f"the id {draft.id} is taken by another change: try again")
 
 
-def insert_host(db: Connection, change_id: str, plan: Plan, revert_in_s: int, modules: list[str]) -> None:
-    """One host, planned, with its steps."""
-    if db.execute("SELECT 1 FROM hosts WHERE change = ? AND host = ?", (change_id, plan.host)).fetchone():
-        raise JournalError(f"change {change_id} has the host {plan.host} already")
+def update_run(db: Connection, change_id: str, run: Run, process: str) -> None:
+    """How far a run is, and who runs it; a change that is not stored (no host had a step) stays so."""
     db.execute(
-        "INSERT INTO hosts (change, host, position, os, status, notes, modules, revert_in_s)"
-        " VALUES (?, ?, (SELECT count(*) FROM hosts WHERE change = ?), ?, 'planned', ?, ?, ?)",
+        "UPDATE changes SET run = ?, run_state = ?, process = ?, ended = NULL WHERE id = ?",
+        (dump_run(run), run.state, process, change_id),
+    )
+
+
+def _attempt(db: Connection, change_id: str, host: str) -> int:
+    """1 for a host that is new to the change, one more for one that was put back before.
+
+    What is known of a host that is not back as it was must never be written over.
+    """
+    row = db.execute(
+        "SELECT status, undone_by, attempt FROM hosts WHERE change = ? AND host = ?", (change_id, host)
+    ).fetchone()
+    if row is None:
+        return 1
+    if row["status"] != "reverted" or row["undone_by"] is not None:
+        raise JournalError(f"change {change_id} has the host {host} already")
+    for table in ("steps", "files", "hosts"):
+        db.execute(f"DELETE FROM {table} WHERE change = ? AND host = ?", (change_id, host))  # noqa: S608
+    attempt: int = row["attempt"] + 1
+    return attempt
+
+
+def insert_host(
+    db: Connection,
+    change_id: str,
+    plan: Plan,
+    *,
+    revert_in_s: int,
+    modules: Sequence[str],
+    reach: Mapping[str, Json],
+) -> int:
+    """One host, planned, with its steps; which attempt of the change at the host this is."""
+    attempt = _attempt(db, change_id, plan.host)
+    db.execute(
+        "INSERT INTO hosts (change, host, position, os, status, notes, modules, revert_in_s, reach, attempt)"
+        " VALUES (?, ?, (SELECT count(*) FROM hosts WHERE change = ?), ?, 'planned', ?, ?, ?, ?, ?)",
         (
             change_id,
             plan.host,
             change_id,
             plan.os,
             json.dumps(list(plan.notes)),
-            json.dumps(modules),
+            json.dumps(list(modules)),
             revert_in_s,
+            json.dumps(dict(reach)),
+            attempt,
         ),
     )
+    db.execute("UPDATE changes SET ended = NULL WHERE id = ?", (change_id,))
     db.executemany(
         "INSERT INTO steps (change, host, number, key, from_raw, to_raw, command, inverse, persist, settings)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -68,6 +108,7 @@ def insert_host(db: Connection, change_id: str, plan: Plan, revert_in_s: int, mo
             for number, step in enumerate(plan.steps, 1)
         ],
     )
+    return attempt
 
 
 def update_host(db: Connection, change_id: str, host: str, **values: str | None) -> None:
@@ -138,14 +179,20 @@ def set_undone(db: Connection, change_id: str, host: str, by: str) -> None:
 
 
 def close_change(db: Connection, change_id: str, now: str, unfinished: Sequence[str]) -> None:
-    """Sets the end of a change once all its hosts are final, and takes it away if one no longer is."""
+    """Sets the end of a change once all its hosts are final, and takes it away if one no longer is.
+
+    A run that goes on has no end yet, whatever its hosts are.
+    """
     marks = ", ".join("?" * len(unfinished))
     query = f"SELECT count(*) FROM hosts WHERE change = ? AND status IN ({marks})"  # noqa: S608  # marks only
     open_hosts: int = db.execute(query, (change_id, *unfinished)).fetchone()[0]
     if open_hosts:
         db.execute("UPDATE changes SET ended = NULL WHERE id = ?", (change_id,))
     else:
-        db.execute("UPDATE changes SET ended = coalesce(ended, ?) WHERE id = ?", (now, change_id))
+        db.execute(
+            "UPDATE changes SET ended = coalesce(ended, ?) WHERE id = ? AND run_state IS NOT 'running'",
+            (now, change_id),
+        )
 
 
 def read_changes(db: Connection, *, change_id: str | None = None, limit: int | None = None) -> list[Change]:
@@ -170,7 +217,9 @@ def _change(db: Connection, row: Row) -> Change:
         from_host=row["from_host"],
         of=row["of"],
         profile=json.loads(row["profile"]),
+        process=row["process"],
         hosts=tuple(_host(db, host) for host in hosts),
+        run=None if row["run"] is None else load_run(row["run"], row["run_state"]),
     )
 
 
@@ -191,6 +240,8 @@ def _host(db: Connection, row: Row) -> HostChange:
         revert_in_s=row["revert_in_s"],
         left_s=_left(row) if row["status"] == "pending" else None,
         undone_by=row["undone_by"],
+        reach=json.loads(row["reach"]),
+        attempt=row["attempt"],
     )
 
 

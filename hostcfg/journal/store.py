@@ -15,20 +15,21 @@ from hostcfg.changes import UNFINISHED
 from hostcfg.errors import ChangeRefused
 from hostcfg.journal import rows
 from hostcfg.journal.database import Database, state_directory
+from hostcfg.journal.process import this_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
     from sqlite3 import Connection
 
-    from hostcfg.changes import Change, ChangeKind, Fault, FileState, HostChange, HostStatus
+    from hostcfg.changes import Change, ChangeKind, Fault, FileState, HostChange, HostStatus, Run
     from hostcfg.model import Json, Plan
     from hostcfg.platforms.changer import StepReport
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A change that has an id and no host yet; it is stored with its first host."""
+    """A change that has an id and no host yet; it is stored with its first host, its ``run`` with it."""
 
     id: str
     kind: ChangeKind
@@ -37,6 +38,8 @@ class Draft:
     from_host: str
     of: str | None = None
     profile: Mapping[str, Json] = field(default_factory=dict)
+    run: Run | None = None
+    process: str = ""
 
 
 def now_utc() -> str:
@@ -74,21 +77,48 @@ class Journal:
         self._database.close()
 
     def draft(
-        self, kind: ChangeKind, *, of: str | None = None, profile: Mapping[str, Json] | None = None
+        self,
+        kind: ChangeKind,
+        *,
+        of: str | None = None,
+        profile: Mapping[str, Json] | None = None,
+        run: Run | None = None,
     ) -> Draft:
         """A change with an id that sorts by time, made by this user on this machine; not stored yet."""
         moment = datetime.now(UTC)
         change_id = f"{moment:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
-        return Draft(change_id, kind, _stamp(moment), who(), socket.gethostname(), of, dict(profile or {}))
+        where, known = socket.gethostname(), dict(profile or {})
+        return Draft(change_id, kind, _stamp(moment), who(), where, of, known, run, this_process())
 
     # what happens, in this order
 
-    def planned(self, draft: Draft, plan: Plan, *, revert_in_s: int, modules: Iterable[str] = ()) -> None:
-        """A host's plan with every before-value: on the disk when this returns."""
+    def planned(
+        self,
+        draft: Draft,
+        plan: Plan,
+        *,
+        revert_in_s: int,
+        modules: Iterable[str] = (),
+        reach: Mapping[str, Json] | None = None,
+    ) -> int:
+        """A host's plan with every before-value: on the disk when this returns.
+
+        ``reach``: how to find the host again, without secrets.  Returns which attempt of this change
+        at this host it is: more than 1 for one that was put back before.
+        """
         with self._database.transaction() as db:
             rows.insert_change(db, draft)
-            rows.insert_host(db, draft.id, plan, revert_in_s, list(modules))
+            attempt = rows.insert_host(
+                db, draft.id, plan, revert_in_s=revert_in_s, modules=list(modules), reach=reach or {}
+            )
             self._event(db, draft.id, plan.host, "planned")
+        return attempt
+
+    def run_is(self, change_id: str, run: Run) -> None:
+        """How far the run of a change is; nothing happens while no host of it had a step."""
+        with self._database.transaction() as db:
+            rows.update_run(db, change_id, run, this_process())
+            rows.close_change(db, change_id, now_utc(), sorted(UNFINISHED))
 
     def begun(
         self,
@@ -186,6 +216,11 @@ class Journal:
             raise ChangeRefused(f"no change {change_id[:60]!r} in {self._database.path}; see hostcfg history")
         return found[0]
 
+    def is_stored(self, change_id: str) -> bool:
+        """Whether there is a change of that id: a draft is none before its first host has a step."""
+        with self._database.reading() as db:
+            return db.execute("SELECT 1 FROM changes WHERE id = ?", (change_id,)).fetchone() is not None
+
     def host(self, change_id: str, host: str) -> HostChange:
         """One host of a change; ChangeRefused if the change does not have it."""
         for found in self.change(change_id).hosts:
@@ -202,5 +237,12 @@ class Journal:
         return [(row["at"], row["host"], row["event"]) for row in found]
 
     def unfinished(self) -> Sequence[Change]:
-        """Changes with a host that has not reached a final state, newest first."""
-        return [c for c in self.changes() if any(h.status in UNFINISHED for h in c.hosts)]
+        """Changes with a host that has not reached a final state or a run that was cut, newest first."""
+        marks = ", ".join("?" * len(UNFINISHED))
+        query = (
+            "SELECT id FROM changes WHERE run_state = 'running' OR EXISTS (SELECT 1 FROM hosts"  # noqa: S608
+            f" WHERE change = id AND status IN ({marks})) ORDER BY started DESC, id DESC"
+        )
+        with self._database.reading() as db:
+            found = [row["id"] for row in db.execute(query, sorted(UNFINISHED)).fetchall()]
+            return [change for name in found for change in rows.read_changes(db, change_id=name)]
