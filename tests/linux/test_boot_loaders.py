@@ -15,7 +15,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hostcfg.platforms.linux.boot import BootLoader, ConfFile, resolve, same_value
+from hostcfg.platforms.linux.accepts import same_value
+from hostcfg.platforms.linux.boot import BootLoader, ConfFile, resolve
 from hostcfg.platforms.linux.host import version_of
 
 pytestmark = pytest.mark.root

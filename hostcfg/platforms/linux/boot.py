@@ -24,18 +24,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import lru_cache
 from posixpath import basename, dirname
 from typing import TYPE_CHECKING, Literal
 
 from hostcfg.model import BootValue
+from hostcfg.platforms.linux.accepts import kernel_takes
 from hostcfg.platforms.linux.conf import assignments, key_to_path
-from hostcfg.platforms.linux.native import form_of, written
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Sequence
 
-    from hostcfg.model import Json
     from hostcfg.platforms.linux.conf import Assignment, Conf
 
 System = Literal["systemd-sysctl", "procps", "busybox", "openwrt", "alpine"]
@@ -43,21 +43,6 @@ System = Literal["systemd-sysctl", "procps", "busybox", "openwrt", "alpine"]
 _DIRS = ("/etc", "/run", "/usr/local/lib", "/usr/lib", "/lib")
 _OLD_DIRS = ("/run", "/etc", "/usr/local/lib", "/usr/lib", "/lib")
 SYSCTL_CONF = "/etc/sysctl.conf"
-
-# The kernel's own floor (SOCK_MIN_RCVBUF, SOCK_MIN_SNDBUF in include/net/sock.h): below is EINVAL.
-_FLOORS = {
-    "net.core.rmem_max": 2304,
-    "net.core.rmem_default": 2304,
-    "net.core.wmem_max": 4608,
-    "net.core.wmem_default": 4608,
-}
-# Network keys are C's int (proc_dointvec) but for these: unsigned int, and long for pages.
-_LARGEST = {
-    "net.ipv4.tcp_notsent_lowat": 2**32 - 1,
-    "net.ipv4.tcp_mem": 2**63 - 1,
-    "net.ipv4.udp_mem": 2**63 - 1,
-    "net.core.bpf_jit_limit": 2**63 - 1,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +183,7 @@ class _Run:
         self._loader = loader
         self._keys = keys
         self._explicit: dict[str, BootValue | None] = {}  # None: excluded
-        self._globs: list[tuple[str, BootValue]] = []
+        self._globs: dict[str, tuple[_Pattern, BootValue]] = {}
         self._excluded_globs: list[str] = []
 
     def read(self, path: str, lines: Sequence[Assignment]) -> None:
@@ -222,14 +207,23 @@ class _Run:
             for value in self._explicit.values():
                 if value is not None:
                     self._write(value)
-        for pattern, value in self._globs:
-            for key in _matching(pattern, self._keys):
-                if key not in self._explicit and not any(_matches(p, key) for p in self._excluded_globs):
-                    self._write(BootValue(key, value.raw, value.path, value.line, value.loader))
+        excluded = [_Pattern(pattern) for pattern in self._excluded_globs]
+        for key in self._keys:
+            if key not in self._explicit and not any(pattern.meets(key) for pattern in excluded):
+                self._write_glob(key)
+
+    def _write_glob(self, key: str) -> None:
+        """The last glob that meets the key, and whose value the kernel takes, has it in the end."""
+        for pattern, value in reversed(self._globs.values()):
+            if pattern.meets(key) and self._write(
+                BootValue(key, value.raw, value.path, value.line, value.loader)
+            ):
+                return
 
     def _read_glob(self, line: Assignment, value: BootValue) -> None:
         if not line.exclude:
-            self._globs.append((line.key, value))
+            self._globs.pop(line.key, None)
+            self._globs[line.key] = (_Pattern(line.key), value)
         elif self._loader.name == "procps" and (self._loader.version or (5,)) > (4, 0, 2):
             # systemd and procps 4.0.2 compare exclusions by name; procps later as patterns.
             self._excluded_globs.append(line.key)
@@ -257,59 +251,21 @@ class _Run:
         return True
 
 
-def _matching(pattern: str, keys: Collection[str]) -> Iterator[str]:
-    return (key for key in keys if _matches(pattern, key))
-
-
-def _matches(pattern: str, key: str) -> bool:
+class _Pattern:
     """glob(7) over the path of a key: a star does not cross a separator."""
-    parts, wanted = key_to_path(key).split("/"), key_to_path(pattern).split("/")
-    return len(parts) == len(wanted) and all(map(fnmatchcase, parts, wanted))
+
+    def __init__(self, pattern: str) -> None:
+        parts = key_to_path(pattern).split("/")
+        self._parts = [re.compile(translate(part)) for part in parts]
+
+    def meets(self, key: str) -> bool:
+        """Whether ``key`` is one of those that the pattern names."""
+        parts = _parts_of(key)
+        return len(parts) == len(self._parts) and all(
+            pattern.match(part) for pattern, part in zip(self._parts, parts, strict=True)
+        )
 
 
-def kernel_takes(key: str, raw: str) -> bool:
-    """Whether a write of ``raw`` sets ``key``: its form, its integer type and the buffers' floors.
-
-    Other bounds (tcp_syn_retries ends at 127) differ by release and are not in here.
-    """
-    try:
-        value = kernel_value(key, raw)
-    except ValueError:
-        return False
-    parts = [part for part in (value if isinstance(value, list) else [value]) if isinstance(part, int)]
-    largest = _LARGEST.get(key, 2**31 - 1 if key.startswith("net.") else 2**63)
-    return all(_FLOORS.get(key, -(2**63)) <= part <= largest for part in parts)
-
-
-def kernel_value(key: str, raw: str) -> Json:
-    """What a write of ``raw`` makes of ``key``; ValueError if the kernel refuses it.
-
-    A triple may be shorter: the kernel keeps the rest.  What stands behind the last integer and a
-    blank is not looked at: ``300026 = 3`` is 300026 (recorded; do_proc_dointvec, kernel/sysctl.c).
-    """
-    form = form_of(key)
-    if form is None or form.shape not in ("int", "ints"):
-        return written(key, raw)
-    count = 1 if form.shape == "int" else form.count
-    words = [word for word in re.split(r"[ \t\r\n]+", raw) if word][:count]
-    if form.shape == "int" or form.count is None or len(words) == form.count:
-        return written(key, " ".join(words))
-    if not words:
-        raise ValueError(f"{key} is given no value")
-    padded = written(key, " ".join([*words, *["0"] * (form.count - len(words))]))
-    return padded[: len(words)] if isinstance(padded, list) else padded
-
-
-def same_value(key: str, a: str, b: str) -> bool:
-    """Whether two texts set ``key`` alike: compared by type, so that white space and bases don't count."""
-    try:
-        values = [kernel_value(key, a), kernel_value(key, b)]
-    except ValueError:
-        return a.split() == b.split()
-    if key == "net.ipv4.tcp_notsent_lowat":  # unsigned, and older kernels print UINT_MAX as -1
-        values = [2**32 - 1 if value == -1 else value for value in values]
-    first, second = values
-    if isinstance(first, list) and isinstance(second, list):
-        short = min(len(first), len(second))
-        return first[:short] == second[:short]
-    return first == second
+@lru_cache(maxsize=4096)
+def _parts_of(key: str) -> list[str]:
+    return key_to_path(key).split("/")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hostcfg.model import Finding, State
-from hostcfg.platforms.linux.boot import same_value
+from hostcfg.platforms.linux.accepts import same_value
 from hostcfg.platforms.linux.conf import assignments
 from hostcfg.platforms.linux.keys import AVAILABLE, CONGESTION_CONTROL, PATH_KEYS
 from hostcfg.platforms.linux.stock import stock_values

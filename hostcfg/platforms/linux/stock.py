@@ -42,6 +42,7 @@ _WORDS_32 = ("i386", "i486", "i586", "i686", "arm", "mips", "ppc", "powerpc", "r
 _WORDS_64 = ("mips64", "ppc64", "arm64", "armv8l64")
 _RAM_TOLERANCE = 0.08
 """What the kernel calls free at boot is up to this share less than MemTotal later (recorded: 0.5 to 5 %)."""
+_LEAST_TCP_MEM_PAGES = 128  # tcp_init_mem: below it the middle says nothing about memory
 _TYPICAL_RELEASE = (6, 12)
 
 
@@ -170,6 +171,6 @@ def _memory_at_boot(facts: Facts) -> int | None:
     page = facts.details.get("page_bytes")
     if len(words) == 3 and all(w.isdecimal() for w in words) and isinstance(page, int):
         low, middle, high = (int(w) for w in words)
-        if low == middle // 4 * 3 and high == 2 * low:
+        if low == middle // 4 * 3 and high == 2 * low and middle > _LEAST_TCP_MEM_PAGES:
             return (middle + 1) * 16 * page
     return facts.memory_bytes

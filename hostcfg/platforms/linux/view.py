@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from hostcfg.errors import HostError
 from hostcfg.model import BootValue, Native, State
-from hostcfg.platforms.linux.boot import Boot, BootLoader, ConfFile, kernel_takes, resolve
+from hostcfg.platforms.linux.accepts import kernel_takes
+from hostcfg.platforms.linux.boot import Boot, BootLoader, ConfFile, resolve
 from hostcfg.platforms.linux.conf import assignments, key_to_path, path_to_key
 from hostcfg.platforms.linux.host import Host, read_conf, read_host
 from hostcfg.platforms.linux.keys import PATH_KEYS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hostcfg.platforms.linux.boot import kernel_value
+from hostcfg.platforms.linux.accepts import kernel_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

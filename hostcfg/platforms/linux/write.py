@@ -11,7 +11,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import UsageError
-from hostcfg.platforms.linux.boot import kernel_takes
+from hostcfg.platforms.linux.accepts import kernel_takes
 from hostcfg.platforms.linux.keys import (
     CONGESTION_CONTROL,
     DEFAULT_QDISC,
