@@ -10,10 +10,9 @@ import shlex
 import signal
 import subprocess
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 from hostcfg.errors import HostError
-from hostcfg.model import Facts, Native, Reading, State
 from hostcfg.transports.base import Command, CommandResult, Transport
 
 _SETUP = r"""
@@ -36,6 +35,8 @@ ip link set lo up
 ip link add eth0 type veth peer name eth1
 ip link set eth0 up
 ip link set eth1 up
+ip addr add 192.0.2.1/24 dev eth0
+ip route add default via 192.0.2.2
 @SHELL@
 echo ready
 exec sleep 100000
@@ -73,6 +74,13 @@ class Namespace:
         children = Path(f"/proc/{self._holder.pid}/task/{self._holder.pid}/children").read_text()
         self.pid = int(children.split()[0])
 
+    @classmethod
+    def attach(cls, pid: int) -> Self:
+        """The host that another process made, for a controller that is going to be killed."""
+        found = cls.__new__(cls)
+        found.pid = pid
+        return found
+
     def argv(self, *command: str) -> list[str]:
         """``command`` as it is run inside."""
         return ["nsenter", "-t", str(self.pid), "-n", "-m", "-p", "--", *command]
@@ -103,12 +111,10 @@ class Namespace:
     def snapshot(self) -> str:
         """Everything that a change may touch: values, queues, files with modes, owners and contents."""
         return self.sh(
-            "for f in /proc/sys/net/ipv4/tcp_[!f]* /proc/sys/net/core/*; do"
-            " case $f in *rss_key*) continue;; esac;"
-            " printf '%s=' $f; cat $f 2>&1; done;"
-            " tc qdisc show; cat /sys/class/net/*/tx_queue_len;"
-            " cd /etc; find . ! -path './ld*' | sort | while read -r f; do"
-            ' stat -c \'%n %f %u:%g %F\' "$f"; [ -f "$f" ] && md5sum <"$f"; done; true'
+            "set -- /proc/sys/net/ipv4/tcp_[!f]* /proc/sys/net/ipv4/ipfrag_*_thresh /proc/sys/net/core/*;"
+            "grep -H '' \"$@\" 2>&1 | grep -v rss_key; tc qdisc show; cat /sys/class/net/*/tx_queue_len;"
+            "cd /etc; find . ! -path './ld*' -printf '%p %m %U:%G %y %l\\n' | sort;"
+            "find . -type f ! -path './ld*' -exec md5sum {} + | sort"
         )
 
     def close(self) -> None:
@@ -126,43 +132,57 @@ class Namespace:
         self.close()
 
 
-class NamespaceTransport(Transport):
-    """Commands inside; ``refuse`` stands for a host that lets nobody in any more."""
+class Door(Protocol):
+    """How a transport gets in."""
 
-    def __init__(self, namespace: Namespace, host: str = "host1") -> None:
+    host: Namespace
+    refuse: bool
+    cut: bool
+    user: str
+    cut_at: tuple[int, str] | None
+    kill_shell: tuple[int, int, str, str] | None
+    killed: bool
+    commands: int
+
+
+class NamespaceTransport(Transport):
+    """Commands inside, as long as the door lets them."""
+
+    def __init__(self, door: Door, host: str = "host1") -> None:
         super().__init__(host)
-        self.namespace = namespace
-        self.refuse = False
-        self.cut = False
+        self.door = door
 
     def open(self) -> None:
-        if self.refuse:
+        if self.door.refuse:
             raise HostError("unreachable", "connection refused", host=self.host)
         self.connections_made += 1
 
     def run(self, command: Command, *, timeout_s: float | None = None) -> CommandResult:
-        if self.cut:
+        if self.door.cut:
             raise HostError("command", "the connection is gone", host=self.host)
         self.commands_run += 1
-        argv = self.namespace.argv(*shlex.split(command.line))
-        done = subprocess.run(argv, input=command.stdin, capture_output=True, timeout=timeout_s or 60)
+        self.door.commands += 1
+        number, cut_at = self.door.commands, self.door.cut_at
+        if cut_at == (number, "before"):
+            raise HostError("command", "the connection broke", host=self.host)
+        words = self._words(command, number)
+        done = subprocess.run(
+            self.door.host.argv(*words), input=command.stdin, capture_output=True, timeout=timeout_s or 60
+        )
+        if cut_at == (number, "after"):
+            raise HostError("command", "the connection broke", host=self.host)
+        if done.returncode in (-9, 137):
+            self.door.killed = True
         return CommandResult(done.stdout, done.stderr, done.returncode)
+
+    def _words(self, command: Command, number: int) -> list[str]:
+        words = shlex.split(command.line)
+        if self.door.user != "root":
+            return ["setpriv", "--reuid", self.door.user, "--clear-groups", *words]
+        if self.door.kill_shell is not None and self.door.kill_shell[0] == number:
+            _, when, calls, name = self.door.kill_shell
+            return ["strace", "-o", "/dev/null", "-e", f"inject={calls}:signal={name}:when={when}", *words]
+        return words
 
     def close(self) -> None:
         pass
-
-
-def facts_of(namespace: Namespace, keys: list[str], host: str = "host1") -> Facts:
-    """Facts as a probe would give them, of these native keys alone."""
-    native: dict[str, Native] = {}
-    for key in keys:
-        kind, _, name = key.partition("/")
-        if kind == "qdisc":
-            raw = namespace.sh(f"tc qdisc show dev {name} | sed -n '1s/qdisc \\([^ ]*\\).*/\\1/p'")
-        elif kind == "txqueuelen":
-            raw = namespace.sh(f"cat /sys/class/net/{name}/tx_queue_len")
-        else:
-            raw = namespace.get(key)
-        native[key] = Native(key, raw.rstrip("\n"))
-    readings = {key: Reading(key, native[key].raw, State.VALUE, key) for key in keys}
-    return Facts(host, "linux", "Debian 12", (6, 18), readings, native)

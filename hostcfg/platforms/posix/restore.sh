@@ -93,8 +93,11 @@ hc_restore_step() {
 
 # One file: N PATH.  A copy beside it first, then rename: it is never half there.
 hc_restore_file() {
-	hc_marked "f.$1" || return 0
-	rm -f "$2.hostcfg-$hc_id"
+	rm -f "$2.hostcfg-$hc_id" # a confirmation that was killed may have left it
+	hc_marked "f.$1" || {
+		hc_marked "d.$1" && [ "$hc_marks" != all ] && rmdir "${2%/*}" 2>/dev/null
+		return 0
+	}
 	if [ -e "$hc_dir/file.$1" ]; then
 		if ! hc_same_file "$hc_dir/file.$1" "$2"; then
 			if cp -p "$hc_dir/file.$1" "$2.hostcfg-$hc_id"; then
