@@ -288,7 +288,7 @@ class HostRun:
             return self._end(self.done)
         if report.state == "restored":
             return self._end(self.back, fault)
-        if report.state == "gone" and not self._began_writing:
+        if report.state == "gone" and not self._began_writing and report.root:
             return self._end("failed", fault)
         if report.state == "failed":
             left = ", ".join(self._name(word) for word in report.unrestored)

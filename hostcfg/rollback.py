@@ -340,6 +340,9 @@ def _settle_host(change: Change, host: HostChange, run: _Run) -> HostChange:
             run.on_event("asked")
     except HostError as error:
         return _ended(change, host, run, "unknown", Fault.of(error))
+    if not report.root:
+        fault = Fault("no_permission", f"{host.host}: only root can see there what became of it: use --become")
+        return _ended(change, host, run, "unknown", fault)
     if report.state == "gone" and host.status != "planned":
         return _settle_without_backup(change, host, report, run)
     return _ended(change, host, run, *_settled(change, host, report))
@@ -366,8 +369,7 @@ def _settled(change: Change, host: HostChange, report: StatusReport) -> tuple[Ho
         names = [step.key for step in host.steps]
         left = ", ".join(names[int(w) - 1] if w.isdigit() else w for w in report.unrestored)
         return "failed", Fault("command", f"{host.host}: not put back: {left}")
-    why = f"the host says {report.state}" if report.root else "root is needed to put it back"
-    return "unknown", Fault("command", f"{host.host}: {why}")
+    return "unknown", Fault("command", f"{host.host}: the host says {report.state}")
 
 
 def _settle_without_backup(change: Change, host: HostChange, report: StatusReport, run: _Run) -> HostChange:

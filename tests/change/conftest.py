@@ -70,6 +70,7 @@ class Lab:
     kill_shell: tuple[int, int, str, str] | None = None
     killed: bool = False
     commands: int = 0
+    native: list[str] = field(default_factory=list)
 
     def connect(self, name: str) -> NamespaceTransport:
         transport = NamespaceTransport(self, name)
@@ -86,27 +87,33 @@ class Lab:
         timer.daemon = True
         timer.start()
 
-    def apply_native(self, wanted: Mapping[str, str]) -> tuple[str, HostChange]:
+    def read(self, transport: Transport, host: str) -> Facts:
+        """With ``native``, which the probe does not read."""
+        facts = read(transport, host)
+        return replace(
+            facts, native={**facts.native, **{k: Native(k, self.host.get(k)) for k in self.native}}
+        )
+
+    def apply_native(self, wanted: Mapping[str, str], *, hold: bool = False) -> tuple[str, HostChange]:
         """Keys that the probe does not read, in the order given."""
+        self.native = list(wanted)
 
         def plan(facts: Facts) -> Plan:
-            native = {key: Native(key, self.host.get(key)) for key in wanted}
-            whole = replace(facts, native={**facts.native, **native})
             rows = [Wanted(key, raw) for key, raw in wanted.items()]
-            return plan_writes(whole, get_platform("linux"), rows, ordered=True)
+            return plan_writes(facts, get_platform("linux"), rows, ordered=True)
 
-        return self.apply_plan(plan)
+        return self.apply_plan(plan, hold=hold)
 
-    def apply_plan(self, plan: Planner) -> tuple[str, HostChange]:
+    def apply_plan(self, plan: Planner, *, hold: bool = False) -> tuple[str, HostChange]:
         draft = self.journal.draft("apply")
         result = apply_host(
             "host1",
             draft=draft,
             journal=self.journal,
             connect=self.connect,
-            read=read,
+            read=self.read,
             planner=plan,
-            options=ChangeOptions(revert_in_s=20),
+            options=ChangeOptions(revert_in_s=20, hold=hold),
         )
         return draft.id, result
 
