@@ -341,7 +341,9 @@ def _settle_host(change: Change, host: HostChange, run: _Run) -> HostChange:
     except HostError as error:
         return _ended(change, host, run, "unknown", Fault.of(error))
     if not report.root:
-        fault = Fault("no_permission", f"{host.host}: only root can see there what became of it: use --become")
+        fault = Fault(
+            "no_permission", f"{host.host}: only root can see there what became of it: use --become"
+        )
         return _ended(change, host, run, "unknown", fault)
     if report.state == "gone" and host.status != "planned":
         return _settle_without_backup(change, host, report, run)

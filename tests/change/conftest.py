@@ -90,9 +90,8 @@ class Lab:
     def read(self, transport: Transport, host: str) -> Facts:
         """With ``native``, which the probe does not read."""
         facts = read(transport, host)
-        return replace(
-            facts, native={**facts.native, **{k: Native(k, self.host.get(k)) for k in self.native}}
-        )
+        more = {key: Native(key, self.host.get(key)) for key in self.native}
+        return replace(facts, native={**facts.native, **more})
 
     def apply_native(self, wanted: Mapping[str, str], *, hold: bool = False) -> tuple[str, HostChange]:
         """Keys that the probe does not read, in the order given."""
