@@ -137,6 +137,13 @@ _ROWS = (
     Setting("congestion_control", "text", "", "algorithm of new connections", "RFC 5681, RFC 9438"),
     Setting("congestion_control_available", "texts", "", "algorithms that the kernel can use now", "tcp(7)"),
     Setting("queue_discipline", "text", "", "queueing discipline of new interfaces", "tc(8)"),
+    Setting(
+        "queue_discipline_available",
+        "texts",
+        "",
+        "queueing disciplines that the kernel has or can load",
+        "modules.builtin, /lib/modules",
+    ),
     Setting("mtu_probing", "flag", "", "packetization-layer path MTU discovery", "RFC 4821"),
     Setting(
         "slow_start_after_idle",

@@ -159,6 +159,23 @@ def test_the_control_group_limits_memory() -> None:
     assert "memory_limit_bytes" not in host_facts(marks=MACHINE + "/sys/fs/cgroup/memory.max:max\n").details
 
 
+@pytest.mark.parametrize(
+    ("marks", "names"),
+    [
+        (
+            "=qdisc fq\n=qdisc cake\n/lib/modules/6.1.0/modules.builtin:kernel/net/sched/sch_mqprio.ko\n",
+            ("bfifo", "cake", "fq", "fq_codel", "mqprio", "pfifo", "pfifo_fast"),
+        ),
+        ("CONFIG_NET_SCH_FQ_CODEL=y\n", ("bfifo", "fq_codel", "pfifo", "pfifo_fast")),
+        ("", None),
+    ],
+)
+def test_queueing_disciplines_that_can_be_had(marks: str, names: tuple[str, ...] | None) -> None:
+    """fq_codel is in use on this host, so it is there whatever the modules say."""
+    facts = host_facts(marks=MACHINE + marks)
+    assert facts.readings["queue_discipline_available"].value == names
+
+
 class TestPasted:
     """What comes in a mail."""
 

@@ -153,6 +153,13 @@ class TestBoot:
         [boot] = facts.boot
         assert (boot.path, boot.line, boot.loader) == ("/etc/sysctl.d/99-tuning.conf", 1, "systemd-sysctl")
 
+    def test_etc_over_the_distribution_is_no_warning(self) -> None:
+        files = {
+            "/usr/lib/sysctl.d/50-default.conf": "net.core.default_qdisc = fq_codel",
+            "/etc/sysctl.d/90-x.conf": "net.core.default_qdisc = fq",
+        }
+        assert finding(host_facts(files=files), "boot_overridden").severity == "info"
+
     def test_a_mask_hides_a_file(self) -> None:
         files = {"/etc/sysctl.d/50-v.conf": None, "/usr/lib/sysctl.d/50-v.conf": "net.ipv4.tcp_sack = 0"}
         assert host_facts(files=files).boot == ()

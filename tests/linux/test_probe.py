@@ -96,16 +96,6 @@ def test_shell_startup_noise_stays_outside(tmp_path: Path) -> None:
     assert facts.native["net.ipv4.tcp_rmem"].raw == proc("ipv4/tcp_rmem")
 
 
-def test_takes_less_than_100_ms() -> None:
-    """Best of several: the machine may be busy; the work of the probe is what counts."""
-    times = []
-    for _ in range(7):
-        start = time.perf_counter()
-        sections_of()
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.100
-
-
 @pytest.mark.parametrize(
     "peer", ["$(reboot)", "a;b", "-x", "a b", "", "h\nx", "a'b", "`id`", "../x", "ü", "x" * 300]
 )

@@ -11,17 +11,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hostcfg.model import Facts, Reading, State
+from hostcfg.model import Facts, Native, Reading, State
 from hostcfg.platforms.linux.findings import findings_of
 from hostcfg.platforms.linux.interfaces import interfaces_of
-from hostcfg.platforms.linux.keys import linux_keys, release_tuple
+from hostcfg.platforms.linux.keys import DEFAULT_QDISC, QDISCS, linux_keys, release_tuple
 from hostcfg.platforms.linux.view import config_natives, view_of
 from hostcfg.settings import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hostcfg.model import BootValue, Json, Native, Section
+    from hostcfg.model import BootValue, Json, Section
     from hostcfg.platforms.base import Key
     from hostcfg.platforms.linux.view import View
 
@@ -31,6 +31,7 @@ def assemble(host: str, sections: Sequence[Section]) -> Facts:
     view = view_of(host, sections)
     interfaces, own = interfaces_of(sections, view.parsed)
     native = {**view.native, **config_natives(view), **{n.key: n for n in own}}
+    native |= _queue_disciplines(view, native)
     facts = Facts(
         host=host,
         os="linux",
@@ -49,6 +50,15 @@ def assemble(host: str, sections: Sequence[Section]) -> Facts:
     readings = {name: _reading(name, keys.get(name), native) for name in SETTINGS}
     facts = replace(facts, readings=readings)
     return replace(facts, findings=tuple(findings_of(facts, view)))
+
+
+def _queue_disciplines(view: View, native: Mapping[str, Native]) -> dict[str, Native]:
+    """What the kernel can queue with, where its modules or its configuration say so, and what is in use."""
+    if view.host is None or view.host.qdiscs is None:
+        return {}
+    used = [n.raw for key, n in native.items() if key == DEFAULT_QDISC or key.startswith("qdisc/")]
+    names = sorted({*view.host.qdiscs, *(raw.strip() for raw in used if raw)})
+    return {QDISCS: Native(QDISCS, " ".join(names), State.VALUE, "/lib/modules or /proc/config.gz")}
 
 
 def _reading(name: str, key: Key | None, native: Mapping[str, Native]) -> Reading:

@@ -123,7 +123,9 @@ def _overridden(facts: Facts, view: View) -> Iterator[Finding]:
             f"{place(loser)} sets {loser.key} to {shown(loser.raw)}; "
             f"{place(winner)} comes later and sets {shown(winner.raw)}"
         )
-        yield Finding("boot_overridden", _weight(loser.key), message, (loser.key,))
+        # /etc over the distribution's own file is how it is meant to be
+        meant = loser.path.startswith(("/usr/lib/", "/lib/")) and winner.path.startswith("/etc/")
+        yield Finding("boot_overridden", "info" if meant else _weight(loser.key), message, (loser.key,))
 
 
 def _bad_lines(facts: Facts, view: View) -> Iterator[Finding]:

@@ -51,7 +51,8 @@ class Host:
 
     ``writers`` are running programs that set sysctls too; ``procps`` its version where the host's
     sysctl is procps; ``container`` what kind of container this is, ``read_only_sys`` whether
-    /proc/sys can't be written; ``net_admin`` whether we may write network sysctls at all.
+    /proc/sys can't be written; ``net_admin`` whether we may write network sysctls at all;
+    ``qdiscs`` the queueing disciplines that the kernel has or can load.
     """
 
     title: str | None = None
@@ -71,6 +72,7 @@ class Host:
     tuned_profile: str | None = None
     ufw: bool = False
     scripts: tuple[ScriptLine, ...] = ()
+    qdiscs: frozenset[str] | None = None
 
 
 @dataclass(slots=True)
@@ -116,6 +118,7 @@ def read_host(text: str) -> Host:
         tuned_profile=active,
         ufw=any(line.strip() == "ENABLED=yes" for line in marks.files.get("/etc/ufw/ufw.conf", ())),
         scripts=tuple(_script_lines(marks)),
+        qdiscs=_qdiscs(marks),
     )
 
 
@@ -129,6 +132,8 @@ def _marks(text: str) -> _Marks:
             path, colon, value = line.partition(":")
             if colon:
                 marks.files.setdefault(path, []).append(value)
+        elif found := re.fullmatch(r"CONFIG_NET_SCH_([A-Z0-9_]{1,20})=y", line):
+            marks.words.setdefault("qdisc", []).append(found[1].lower())
     return marks
 
 
@@ -232,6 +237,15 @@ def _memory_limit(marks: _Marks) -> int | None:
     paths = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
     limit = _int(marks.first(*paths))
     return limit if limit is not None and limit < 2**60 else None
+
+
+def _qdiscs(marks: _Marks) -> frozenset[str] | None:
+    """Module names are those of the disciplines, sch_fq for fq; the plain queues are always there."""
+    built_in = [
+        line for path, lines in marks.files.items() if path.endswith("/modules.builtin") for line in lines
+    ]
+    names = [*marks.words.get("qdisc", ()), *re.findall(r"/sch_([a-z0-9_]{1,20})\.ko", "\n".join(built_in))]
+    return frozenset({*names, "pfifo_fast", "pfifo", "bfifo"}) if names else None
 
 
 def _writers(marks: _Marks) -> tuple[str, ...]:

@@ -25,6 +25,8 @@ TCP_RMEM, TCP_WMEM, TCP_MEM = "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv
 RMEM_MAX, WMEM_MAX = "net.core.rmem_max", "net.core.wmem_max"
 RMEM_DEFAULT, WMEM_DEFAULT = "net.core.rmem_default", "net.core.wmem_default"
 DEFAULT_QDISC = "net.core.default_qdisc"
+QDISCS = "available_qdiscs"
+"""No sysctl: which queueing disciplines the kernel has or can load, by its modules or its configuration."""
 CONGESTION_CONTROL = "net.ipv4.tcp_congestion_control"
 AVAILABLE = "net.ipv4.tcp_available_congestion_control"
 ALLOWED = "net.ipv4.tcp_allowed_congestion_control"
@@ -212,6 +214,7 @@ _COMMON: dict[str, Key] = {
     "congestion_control": _word_key(CONGESTION_CONTROL),
     "congestion_control_available": _words_key(AVAILABLE),
     "queue_discipline": _word_key(DEFAULT_QDISC),
+    "queue_discipline_available": _words_key(QDISCS),
     "mtu_probing": _flag_key(_IPV4 + "tcp_mtu_probing"),
     "slow_start_after_idle": _flag_key(_IPV4 + "tcp_slow_start_after_idle"),
     "metrics_cache": _flag_key(_IPV4 + "tcp_no_metrics_save", inverse=True),
@@ -219,7 +222,7 @@ _COMMON: dict[str, Key] = {
     "input_backlog": _int_key("net.core.netdev_max_backlog"),
     "listen_backlog_max": _int_key("net.core.somaxconn"),
 }
-PATH_KEYS = frozenset(key.name for key in _COMMON.values())
+PATH_KEYS = frozenset(key.name for key in _COMMON.values()) - {QDISCS}
 """The sysctls that carry a neutral setting: those that a change at boot is worth a word about."""
 
 

@@ -11,10 +11,9 @@ from hostcfg.platforms.linux import write
 from hostcfg.platforms.linux.assemble import assemble
 from hostcfg.platforms.linux.findings import findings_of
 from hostcfg.platforms.linux.keys import linux_keys
-from hostcfg.platforms.linux.parsers import PARSERS
 from hostcfg.platforms.linux.probe import probe_body
 from hostcfg.platforms.linux.stock import linux_context
-from hostcfg.platforms.linux.view import view_of
+from hostcfg.platforms.linux.view import linux_parsers, view_of
 from hostcfg.transports.base import Command
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ class LinuxPlatform(Platform):
 
     @property
     def parsers(self) -> Sequence[Parser]:
-        return PARSERS
+        return tuple(linux_parsers().values())
 
     def keys(self, facts: Facts | None) -> Mapping[str, Key]:
         return linux_keys(facts)

@@ -136,7 +136,8 @@ done
 
 _UNAME = "uname -a 2>/dev/null || { read -r _ _ hc_l _ </proc/version && printf 'Linux %s\\n' \"$hc_l\"; }"
 
-# Marks that a `[` can see, as "=WORD VALUE" lines, then small files as "PATH:LINE".
+# Marks that a `[` can see, as "=WORD VALUE" lines, then small files as "PATH:LINE".  Last, the
+# queueing disciplines that the kernel has or can load: default_qdisc takes no other name.
 _HOST = r"""
 set +f
 [ -n "${container-}" ] && printf '=container %s\n' "$container"
@@ -178,6 +179,16 @@ else
   hc_lines /proc/meminfo /proc/self/status /proc/self/mountinfo
 fi 2>/dev/null
 printf '=page_bytes %s\n' "$(getconf PAGESIZE 2>/dev/null)"
+read -r _ _ hc_v _ </proc/version
+hc_d=/lib/modules/$hc_v
+if [ -d "$hc_d" ]; then
+  for hc_f in "$hc_d"/kernel/net/sched/sch_*.ko* "$hc_d"/sch_*.ko*; do
+    [ -e "$hc_f" ] && { hc_f=${hc_f##*/sch_}; printf '=qdisc %s\n' "${hc_f%%.ko*}"; }
+  done
+  hc_has grep && grep -aH /sch_ "$hc_d/modules.builtin" 2>/dev/null
+elif [ ! -e /proc/modules ] && hc_has grep; then
+  { zcat /proc/config.gz || gzip -dc /proc/config.gz; } 2>/dev/null | grep -a '^CONFIG_NET_SCH_.*=y'
+fi
 exit 0
 """
 

@@ -15,7 +15,6 @@ from hostcfg.platforms.linux.conf import assignments, key_to_path, path_to_key
 from hostcfg.platforms.linux.host import Host, read_conf, read_host
 from hostcfg.platforms.linux.keys import PATH_KEYS
 from hostcfg.platforms.linux.native import is_key
-from hostcfg.platforms.linux.parsers import PARSERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -66,7 +65,9 @@ class View:
 
 @cache
 def linux_parsers() -> dict[str, Parser]:
-    """Every parser of this platform by its kind."""
+    """Every parser of this platform by its kind; imported here, for a rendered profile needs none."""
+    from hostcfg.platforms.linux.parsers import PARSERS
+
     return {parser.kind: parser for parser in PARSERS}
 
 
