@@ -74,13 +74,7 @@ def _host_blocks(host: HostChange) -> list[Block]:
     aside = f"{host.status}, {count} step{'s' if count != 1 else ''}" if count else f"{host.status}, no step"
     blocks: list[Block] = [Heading(host.host, aside, STATUS_TONES[host.status])]
     if count:
-        columns = (
-            Column("Key"),
-            Column("From", right=True),
-            Column("To", right=True),
-            Column("Read back", right=True),
-            Column("Outcome", fixed=True),
-        )
+        columns = (Column("Key", fixed=True), Column("Change"), Column("Outcome", fixed=True))
         blocks.append(Table(columns, [_step_row(s) for s in host.steps], detail_title="What the host said"))
     if host.error is not None:
         blocks.append(Paragraph(host.error.message, "error", "error"))
@@ -89,14 +83,11 @@ def _host_blocks(host: HostChange) -> list[Block]:
 
 def _step_row(step: StepResult) -> Row:
     tone: Tone = "plain" if step.outcome in {"set", "unchanged"} else "warning"
-    cells = (
-        step.key,
-        _raw(step.from_raw),
-        _raw(step.to_raw),
-        _raw(step.read_back),
-        step.outcome or "not tried",
-    )
-    return Row(cells, step.error, tone)
+    change = f"{_raw(step.from_raw)} -> {_raw(step.to_raw)}"
+    said = [step.error] if step.error else []
+    if step.read_back is not None and _raw(step.read_back) != _raw(step.to_raw):
+        said.insert(0, f"the host has {_raw(step.read_back)}")
+    return Row((step.key, change, step.outcome or "not tried"), "; ".join(said), tone)
 
 
 def history_blocks(changes: Sequence[Change]) -> list[Block]:

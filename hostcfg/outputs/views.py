@@ -183,10 +183,18 @@ def host_diff_blocks(a: Facts, b: Facts, difference: HostDifference) -> list[Blo
     ]
     if not difference.settings and not difference.native:
         return [*blocks, Paragraph("No difference.", "good")]
-    if difference.settings:
+    both = [p for p in difference.settings if State.UNSUPPORTED not in (p.a.state, p.b.state)]
+    if both:
         columns = (Column("Setting", fixed=True), Column(a.host, right=True), Column(b.host, right=True))
-        rows = [Row((p.setting, _side(p.a), _side(p.b)), _keys_of(p.a, p.b)) for p in difference.settings]
+        rows = [Row((p.setting, _side(p.a), _side(p.b)), _keys_of(p.a, p.b)) for p in both]
         blocks.append(Table(columns, rows, detail_title="Native keys"))
+    for host, ours in (
+        (a.host, [(p.a, p.b) for p in difference.settings]),
+        (b.host, [(p.b, p.a) for p in difference.settings]),
+    ):
+        only = [f"{r.setting} {_side(r)}" for r, other in ours if other.state is State.UNSUPPORTED]
+        if only:
+            blocks.append(Paragraph(f"{', '.join(only)}", label=f"only {host} has"))
     if difference.native:
         columns = (Column("Native key"), Column(a.host, right=True), Column(b.host, right=True))
         rows = [Row((p.key, _raw(p.a), _raw(p.b))) for p in difference.native]
