@@ -67,6 +67,7 @@ def test_freebsds_os_release_is_not_linux() -> None:
                 "version": "#1 SMP Fri Nov 22 03:15:09 UTC 2013",
             },
         ),
+        ("5.4.0-97-generic", {"release": "5.4.0-97-generic"}),
         ("Linux 6.1.0 aarch64", {"sysname": "Linux", "release": "6.1.0", "machine": "aarch64"}),
     ],
 )
@@ -76,7 +77,14 @@ def test_uname(line: str, values: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["FreeBSD h 14.2-RELEASE FreeBSD 14.2-RELEASE amd64", "Linux", "Linux is great"]
+    "line",
+    [
+        "FreeBSD h 14.2-RELEASE FreeBSD 14.2-RELEASE amd64",
+        "Linux",
+        "Linux is great",
+        "14.2-RELEASE",
+        "22.6.0",
+    ],
 )
 def test_no_uname_of_linux(line: str) -> None:
     assert parsed("uname", line).values == {}

@@ -145,3 +145,36 @@ def test_json_behind_a_prompt() -> None:
     assert best(text).kind == "tc-qdisc"
     assert len(_rows(text)) == 4
     assert not parsed("tc-qdisc", text).unrecognized
+
+
+def test_the_table_of_cake_is_kept_as_it_is() -> None:
+    text = (
+        "qdisc cake 800d: root refcnt 2 bandwidth 20Mbit besteffort nat rtt 100ms noatm overhead 18 \n"
+        " Sent 19 bytes 2 pkt (dropped 3, overlimits 4 requeues 0) \n"
+        " backlog 0b 0p requeues 0\n"
+        " memory used: 1Mb of 4Mb\n"
+        "                  Tin 0\n"
+        "  pkts            1234\n"
+        "  drops             99\n"
+        "qdisc ingress ffff: parent ffff:fff1 ---------------- \n"
+    )
+    got = parsed("tc-qdisc", text)
+    assert got.extra["qdiscs"] == [
+        ["cake", "800d:", None, "root"],
+        ["ingress", "ffff:", None, "parent ffff:fff1"],
+    ]
+    cake = _rows(text)[0]
+    assert cake["details"] == [
+        "memory used: 1Mb of 4Mb",
+        "Tin 0",
+        "pkts            1234",
+        "drops             99",
+    ]
+    assert isinstance(cake["stats"], dict)
+    assert cake["stats"]["drops"] == 3
+    assert not got.unrecognized
+
+
+def test_counters_with_a_unit_stay_text() -> None:
+    rows = _rows("qdisc codel 1: dev a root\n  count 2 lastcount 1 ldelay 1.2ms drop_next 0us\n")
+    assert rows[0]["stats"] == {"count": 2, "lastcount": 1, "ldelay": "1.2ms", "drop_next": "0us"}

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _MEMORY = re.compile(r"(?P<name>[A-Z][\w()]{1,40}):[ \t]+(?P<value>[0-9]{1,16})(?P<unit> kB)?")
 _RELEASE = re.compile(r"(?P<name>[A-Z][A-Z0-9_]{1,60})=(?P<raw>.*)")
 _VERSION = re.compile(r"[0-9]{1,3}\.[0-9]{1,5}[\w.+~-]{0,100}")
+# "6.1.0-13-amd64" alone: FreeBSD's have no third number, Darwin's a first one of two digits.
+_ALONE = re.compile(r"[2-9]\.[0-9]{1,3}\.[0-9]{1,5}[\w.+~-]{0,100}")
 _MACHINES = re.compile(
     r"(?:x86_64|i[3-6]86|aarch64|arm\w*|ppc\w*|s390x?|mips\w*|riscv\w*|loongarch\w*|sparc\w*|alpha|ia64)"
 )
@@ -57,7 +59,7 @@ def parse_os_release(text: str) -> Parsed:
 
 
 def parse_uname(text: str) -> Parsed:
-    """``uname -a``, ``-sr`` or ``-srm``: ``sysname``, ``release`` and what else was printed."""
+    """``uname -a``, ``-sr``, ``-srm`` or ``-r``: ``release`` and what else was printed."""
     values: dict[str, Json] = {}
     unrecognized: list[str] = []
     for stripped in _live(text):
@@ -85,6 +87,8 @@ def _words(raw: str) -> list[str] | None:
 
 def _uname(line: str) -> dict[str, Json] | None:
     words = line.split()
+    if len(words) == 1 and _ALONE.fullmatch(words[0]):
+        return {"release": words[0]}
     if len(words) < 2 or words[0] != "Linux" or len(line) > 500:
         return None
     values: dict[str, Json] = {"sysname": "Linux"}
@@ -124,9 +128,10 @@ def recognize_os_release(text: str) -> int:
 
 
 def recognize_uname(text: str) -> int:
-    """96 for a line that begins with ``Linux`` and has a kernel's version."""
+    """96 for a line that begins with ``Linux`` and has a kernel's version, 40 for a version alone."""
     lines = [line.strip(BLANKS) for line in head(text)]
-    return share(sum(_uname(line) is not None for line in lines), lines, 96)
+    ceiling = 96 if any(line.startswith("Linux ") for line in lines) else 40
+    return share(sum(_uname(line) is not None for line in lines), lines, ceiling)
 
 
 SYSTEM = (

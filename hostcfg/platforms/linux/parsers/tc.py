@@ -49,8 +49,10 @@ _SENT = re.compile(
 _BACKLOG = re.compile(
     r"(?:rate \S+ \S+ )?backlog (?P<backlog>\S+) (?P<qlen>[0-9]{1,20})p requeues [0-9]{1,20}"
 )
-_COUNTERS = re.compile(r"(?:[a-z][a-z0-9_]* [0-9]{1,20}[ ,]*){1,32}")
-_COUNTER = re.compile(r"([a-z][a-z0-9_]{0,40}) ([0-9]{1,20})")
+# "maxpacket 942 drop_overlimit 0", and of codel "ldelay 1.2ms"
+_COUNTERS = re.compile(r"(?:[a-z][a-z0-9_]* [0-9][0-9A-Za-z.]{0,20}(?:[ ,]+|$)){1,32}")
+_COUNTER = re.compile(r"([a-z][a-z0-9_]{0,40}) ([0-9][0-9A-Za-z.]{0,20})")
+_CAKE_LINES = 40
 _OPTION = re.compile(r"[A-Za-z_][\w-]*")
 # Options whose value is a word.
 _WITH_WORD = frozenset({"bandwidth", "ceil", "rate", "limit", "mode", "hw", "clockid", "default"})
@@ -82,7 +84,7 @@ def _from_text(text: str) -> tuple[list[Row], list[str]]:
         if header is not None:
             row = _row(header)
             rows.append(row)
-        elif row is None or not _counted(stripped, row):
+        elif row is None or not (_counted(stripped, row) or (line[0] in BLANKS and _of_cake(stripped, row))):
             unrecognized.append(stripped)
             if _SENT.match(stripped) or line[0] not in BLANKS:
                 row = None  # a header is lost: what follows belongs to nobody
@@ -140,14 +142,23 @@ def _counted(stripped: str, row: Row) -> bool:
     elif backlog is not None:
         size = number(backlog["backlog"].removesuffix("b"))
         new = {"backlog": backlog["backlog"] if size is None else size, "qlen": int(backlog["qlen"])}
-    elif _COUNTERS.fullmatch(stripped.replace("(", "").replace(")", "")):
+    elif row["kind"] != "cake" and _COUNTERS.fullmatch(stripped.replace("(", "").replace(")", "")):
         # fq counts "throttled" twice, flows first and events second: the first one stays
-        new = {name: int(value) for name, value in _COUNTER.findall(stripped) if name not in known}
+        new = {name: _scalar(value) for name, value in _COUNTER.findall(stripped) if name not in known}
     else:
         return False
     if not new.keys().isdisjoint(known):
         return False
     row["stats"] = known | new
+    return True
+
+
+def _of_cake(stripped: str, row: Row) -> bool:
+    """cake prints a table, one column for each tin: its lines are kept as they are, in ``details``."""
+    details = row.setdefault("details", []) if row["kind"] == "cake" else None
+    if not isinstance(details, list) or len(details) >= _CAKE_LINES:
+        return False
+    details.append(stripped)
     return True
 
 
