@@ -64,6 +64,8 @@ class Windows(Platform):
         return stock.profile_context(_situation(facts), facts.memory_bytes if facts else None)
 
     def ping_command(self, address: str) -> Command:
+        from hostcfg.transports.base import Command
+
         return Command(f"ping -n 4 {address}")
 
     def set_command(self, key: str, raw: str) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
-from hostcfg.platforms.windows.domains import PROVIDERS, first_word
+from hostcfg.platforms.windows.domains import PROVIDERS, TEMPLATES, first_word
 from hostcfg.platforms.windows.enums import ENUMS
 from hostcfg.platforms.windows.powershell_errors import says_error
 from hostcfg.platforms.windows.text import MAX_LINES, is_rule, plain_text
@@ -79,9 +79,13 @@ def parse_offload(raw: str) -> Parsed:
 def _parse(raw: str, kind: str, command: str, known: frozenset[str]) -> Parsed:
     values: dict[str, Json] = {}
     bad: list[str] = []
+    twice: set[str] = set()
     records, rest = _records(raw, known)
     for record in records:
         prefix = _prefix(record)
+        if prefix is None:
+            bad += [line for _, line in record.values()]
+            continue
         for name, (cell, line) in record.items():
             key = snake_case(name)
             if key == "setting_name":
@@ -90,17 +94,23 @@ def _parse(raw: str, kind: str, command: str, known: frozenset[str]) -> Parsed:
             full = f"{prefix}{key}"
             if not ok or values.get(full, value) != value:
                 bad.append(line)
+                twice |= {full} if ok else set()
             else:
                 values[full] = value
+    values = {key: value for key, value in values.items() if key not in twice}
     return Parsed("windows", kind, command, values, (), (*bad, *rest))
 
 
 Record = dict[str, tuple["Json", str]]
 
 
-def _prefix(record: Mapping[str, tuple[Json, str]]) -> str:
-    name = record.get("SettingName", ("", ""))[0]
-    return f"{name.strip().lower()}." if isinstance(name, str) and name.strip() else ""
+def _prefix(record: Mapping[str, tuple[Json, str]]) -> str | None:
+    """The template's name and a dot, "" where the record has none, None where that is no name."""
+    if "SettingName" not in record:
+        return ""
+    name = record["SettingName"][0]
+    template = name.strip().lower() if isinstance(name, str) else ""
+    return f"{template}." if template in TEMPLATES else None
 
 
 def _records(raw: str, known: frozenset[str]) -> tuple[list[Record], list[str]]:
@@ -147,7 +157,10 @@ def _list_records(
     rest: list[str] = []
     record: Record = {}
     last = len(lines) - 1
+    spread = sum(not line.strip() for line in lines) > len(lines) // 3  # a mail with doubled line ends
     for index, line in enumerate(lines):
+        if not line.strip() and not spread:
+            record = {}  # a blank line stands between two objects
         found = _LIST_ROW.fullmatch(line)
         name = found["name"].partition("(")[0] if found else ""
         if found is None or name not in known:
