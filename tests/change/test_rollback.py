@@ -275,7 +275,7 @@ def test_without_root_an_unfinished_host_stays_unfinished(lab: Lab) -> None:
     host = settle(lab)
     assert host.status == "unknown"
     assert host.error is not None
-    assert "root is needed" in host.error.message
+    assert "only root can see there" in host.error.message
 
 
 def test_a_backup_that_is_gone_is_made_up_for_by_the_journal(lab: Lab) -> None:
