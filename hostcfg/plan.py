@@ -213,11 +213,7 @@ def _refuse_hazards(facts: Facts, platform: Platform, steps: Sequence[Step]) -> 
 def _notes(facts: Facts, changer: Changer, steps: Sequence[Step], *, persist: bool) -> list[str]:
     if not steps:
         return []
-    notes = [
-        f"{step.key}: its old value is not known, so it can't be taken back"
-        for step in steps
-        if not step.inverse
-    ]
+    notes = [f"{step.key}: nothing can take it back" for step in steps if step.inverse is None]
     notes += changer.unreached([step.key for step in steps if step.from_raw != step.to_raw], None)
     if not persist:
         if any(changer.persisted({step.key: step.to_raw}) for step in steps):

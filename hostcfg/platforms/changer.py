@@ -243,8 +243,10 @@ class Changer(ABC):
 @cache
 def get_changer(os: str) -> Changer:
     """The changer of an OS; ChangeRefused where hostcfg can read it and not change it."""
+    from hostcfg.platforms import platform_names
+
     name = f"hostcfg.platforms.{os}.change"
-    if os.isidentifier() and find_spec(name) is not None:
+    if os in platform_names() and find_spec(name) is not None:
         found: Changer = import_module(name).CHANGER
         return found
     raise ChangeRefused(f"hostcfg reads {os} and does not change it")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     )
     from hostcfg.platforms.posix.config import Style
     from hostcfg.transports.base import CommandResult
+
+
+# 24 digits hold any 64-bit value, and keep int() off a megabyte of them
+_NUMBER = re.compile(r"-?(?:0[xX][0-9a-fA-F]{1,16}|0[0-7]{0,24}|[1-9][0-9]{0,24})")
 
 
 class PosixChanger(Changer):
@@ -92,16 +97,13 @@ def _same_word(a: str, b: str) -> bool:
 
 
 def number(word: str) -> int | None:
-    """Base-0 value of a word as the kernel's parser takes it (a leading 0 is octal, 0x hex), or None."""
-    sign, digits = (-1, word[1:]) if word.startswith("-") else (1, word)
-    if not digits.isascii() or not digits[:1].isdigit():
+    """Base-0 value of a word as strtoul(3) and the kernel take it (0x hex, 0 octal), or None."""
+    if _NUMBER.fullmatch(word) is None:
         return None
-    try:
-        if len(digits) > 1 and digits[0] == "0" and digits[1] not in "xX":
-            return sign * int(digits, 8)
-        return sign * int(digits, 16 if digits[1:2] in ("x", "X") else 10)
-    except ValueError:
-        return None
+    digits = word.removeprefix("-").lower()
+    octal = digits != "0" and digits.startswith("0") and not digits.startswith("0x")
+    value = int(digits, 8 if octal else 0)
+    return -value if word.startswith("-") else value
 
 
 def canonical(raw: str) -> str:

@@ -37,6 +37,8 @@ def merge(now: bytes | None, assignments: Mapping[str, str], style: Style) -> by
     outside it stays byte for byte.  ChangeRefused for a value that can't stand in one line.
     """
     before, block, after = _split(now or b"")
+    if now is not None and not assignments and not block:
+        return now
     lines = {_key(line): line for line in block}
     for key, raw in assignments.items():
         lines[key] = _line(key, raw, style)

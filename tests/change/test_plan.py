@@ -1,0 +1,256 @@
+"""Plans: order, inverses, refusals and notes, on hand-made facts of Linux and FreeBSD."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hostcfg.errors import ChangeRefused, HostcfgError
+from hostcfg.model import BootValue, Difference, Facts, Interface, Native, Reading, Section, State
+from hostcfg.plan import Wanted, make_plan, plan_writes
+from hostcfg.platforms import get_platform
+from hostcfg.platforms.changer import get_changer
+
+LINUX = get_platform("linux")
+RMEM, WMEM = "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"
+RMEM_MAX = "net.core.rmem_max"
+QDISC = "net.core.default_qdisc"
+NATIVE = {
+    RMEM: "4096\t131072\t6291456",
+    WMEM: "4096\t16384\t4194304",
+    RMEM_MAX: "212992",
+    QDISC: "fq_codel",
+    "net.ipv4.tcp_congestion_control": "cubic",
+    "net.ipv4.tcp_sack": "1",
+    "qdisc/eth0": "fq_codel",
+    "qdisc/docker0": "noqueue",
+    "txqueuelen/eth0": "1000",
+}
+
+
+def facts(**changes: object) -> Facts:
+    native = {key: Native(key, raw) for key, raw in NATIVE.items()}
+    readings = {
+        "sack": Reading("sack", True, State.VALUE, "net.ipv4.tcp_sack"),
+        "recv_buffer_max": Reading("recv_buffer_max", 6291456, State.VALUE, RMEM, 2),
+    }
+    interfaces = (
+        Interface("eth0", qdisc="fq_codel", routes=("default",)),
+        Interface("docker0", qdisc="noqueue", routes=("lower",)),
+        Interface("eth1", qdisc="pfifo_fast"),
+    )
+    base = Facts("web1", "linux", "Debian 12", (6, 1), readings, native, interfaces)
+    return replace(base, **changes)  # type: ignore[arg-type]
+
+
+def difference(
+    setting: str, key: str, target: int | str | bool, raw: str | None, element: int | None = None
+) -> Difference:
+    return Difference(
+        setting=setting,
+        key=key,
+        current=None,
+        target=target,
+        rule="at_least",
+        reason=f"why {setting}",
+        element=element,
+        current_native=NATIVE.get(key),
+        target_native=raw,
+    )
+
+
+def test_nothing_differs_nothing_is_planned() -> None:
+    plan = make_plan(facts(), [], LINUX, persist=True)
+    assert (plan.steps, plan.notes) == ((), ())
+
+
+def test_a_triple_is_one_write() -> None:
+    rows = [
+        difference("recv_buffer_default", RMEM, 262144, "4096\t262144\t6291456", 1),
+        difference("recv_buffer_max", RMEM, 12582912, "4096\t131072\t12582912", 2),
+    ]
+    (step,) = make_plan(facts(), rows, LINUX).steps
+    assert step.to_raw == "4096\t262144\t12582912"
+    assert step.from_raw == "4096\t131072\t6291456"
+    assert step.command == "sysctl -w 'net.ipv4.tcp_rmem=4096 262144 12582912'"
+    assert step.inverse == "sysctl -w 'net.ipv4.tcp_rmem=4096 131072 6291456'"
+    assert step.settings == ("recv_buffer_default", "recv_buffer_max")
+    assert step.reason == "why recv_buffer_default; why recv_buffer_max"
+    assert step.persist is None
+
+
+def test_a_native_key_of_a_profile_is_taken_whole() -> None:
+    rows = [
+        difference("net.ipv4.tcp_sack", "net.ipv4.tcp_sack", 1, "1"),
+        difference("net.ipv4.tcp_sack", "net.ipv4.tcp_sack", 0, "0"),
+    ]
+    (step,) = make_plan(facts(), rows, LINUX).steps
+    assert step.to_raw == "0"
+
+
+def test_caps_rise_first_and_fall_last() -> None:
+    rise = [
+        Wanted(WMEM, "4096 16384 8388608"),
+        Wanted(RMEM_MAX, "8388608"),
+        Wanted(RMEM, "4096 131072 8388608"),
+    ]
+    assert [s.key for s in plan_writes(facts(), LINUX, rise).steps] == [RMEM_MAX, RMEM, WMEM]
+    fall = [Wanted(RMEM_MAX, "100000"), Wanted(RMEM, "4096 65536 65536"), Wanted(WMEM, "4096 16384 65536")]
+    assert [s.key for s in plan_writes(facts(), LINUX, fall).steps] == [WMEM, RMEM, RMEM_MAX]
+    both = [Wanted(RMEM, "4096 65536 65536"), Wanted(RMEM_MAX, "8388608"), Wanted(WMEM, "4096 16384 65536")]
+    assert [s.key for s in plan_writes(facts(), LINUX, both).steps] == [RMEM_MAX, WMEM, RMEM]
+
+
+@given(
+    st.permutations([Wanted(RMEM_MAX, "300000"), Wanted(RMEM, "1 2 3"), Wanted(WMEM, "4096 16384 5000000")])
+)
+def test_the_order_does_not_depend_on_the_order_of_the_profile(rows: list[Wanted]) -> None:
+    assert [s.key for s in plan_writes(facts(), LINUX, rows).steps] == [RMEM_MAX, WMEM, RMEM]
+
+
+def test_an_interface_that_is_there_follows_the_default_for_new_ones() -> None:
+    plan = make_plan(facts(), [difference("queue_discipline", QDISC, "fq", "fq")], LINUX)
+    assert [(s.key, s.to_raw) for s in plan.steps] == [(QDISC, "fq"), ("qdisc/eth0", "fq")]
+    # the default is right already and the interface is not
+    plan = make_plan(facts(), [], LINUX, also={QDISC: "fq"})
+    assert [(s.key, s.to_raw) for s in plan.steps] == [("qdisc/eth0", "fq")]
+
+
+def test_a_step_without_inverse_is_refused_and_can_be_forced() -> None:
+    denied = {**facts().native, RMEM_MAX: Native(RMEM_MAX, None, State.DENIED)}
+    host = facts(native=denied)
+    with pytest.raises(
+        ChangeRefused, match=r"^web1: net.core.rmem_max: can't be taken back.*denied.*--force"
+    ):
+        plan_writes(host, LINUX, [Wanted(RMEM_MAX, "1")])
+    (step,) = plan_writes(host, LINUX, [Wanted(RMEM_MAX, "300000")], force=True).steps
+    assert (step.from_raw, step.inverse) == (None, None)
+    plan = plan_writes(facts(native={}), LINUX, [Wanted(RMEM_MAX, "300000")], force=True)
+    assert "net.core.rmem_max: nothing can take it back" in plan.notes
+
+
+def test_a_queue_of_the_kernels_own_choice_comes_back_by_deleting_ours() -> None:
+    tc = "qdisc noqueue 0: dev lo root refcnt 2\nqdisc fq_codel 0: dev eth0 root refcnt 2 limit 10240p\n"
+    (step,) = plan_writes(
+        facts(sections=(Section("tc-qdisc", tc),)), LINUX, [Wanted("qdisc/eth0", "fq")]
+    ).steps
+    assert step.command == "tc qdisc replace dev eth0 root fq"
+    assert step.inverse == "tc qdisc del dev eth0 root"
+
+
+def test_a_queue_that_was_set_comes_back_by_its_name() -> None:
+    tc = "qdisc fq_codel 8001: dev eth0 root refcnt 2 limit 10240p\n"
+    (step,) = plan_writes(
+        facts(sections=(Section("tc-qdisc", tc),)), LINUX, [Wanted("qdisc/eth0", "fq")]
+    ).steps
+    assert step.inverse == "tc qdisc replace dev eth0 root fq_codel"
+
+
+def test_a_tree_of_classes_has_no_inverse() -> None:
+    tc = "qdisc htb 1: dev eth0 root refcnt 2 r2q 10 default 0x1\n"
+    with pytest.raises(ChangeRefused, match="htb on eth0 was made by hand"):
+        plan_writes(facts(sections=(Section("tc-qdisc", tc),)), LINUX, [Wanted("qdisc/eth0", "fq")])
+
+
+def test_what_can_not_be_written_is_refused() -> None:
+    with pytest.raises(ChangeRefused, match="can be read and not written"):
+        make_plan(facts(), [difference("sack", "net.ipv4.tcp_sack", 0, None)], LINUX)
+    with pytest.raises(ChangeRefused, match="could not be read"):
+        make_plan(facts(), [difference("x", "net.ipv4.tcp_x", 0, None)], LINUX)
+
+
+def test_persisting_names_the_file_and_what_wins_over_it() -> None:
+    boot = (
+        BootValue(RMEM, "1 2 3", "/etc/sysctl.conf", 7, "procps"),
+        BootValue(WMEM, "1 2 3", "/usr/lib/sysctl.d/99-vendor.conf", 2, "systemd-sysctl"),
+        BootValue("net.ipv4.tcp_sack", "1", "/etc/sysctl.d/10-x.conf", 1, "systemd-sysctl"),
+    )
+    rows = [
+        Wanted(RMEM, "4096 131072 8388608"),
+        Wanted(WMEM, "4096 16384 8388608"),
+        Wanted("net.ipv4.tcp_sack", "0"),
+        Wanted("txqueuelen/eth0", "500"),
+    ]
+    plan = plan_writes(facts(boot=boot), LINUX, rows, persist=True)
+    ours = "/etc/sysctl.d/90-hostcfg.conf"
+    assert {s.key: s.persist for s in plan.steps} == {
+        RMEM: ours,
+        WMEM: ours,
+        "net.ipv4.tcp_sack": ours,
+        "txqueuelen/eth0": None,
+    }
+    assert f"{RMEM}: /etc/sysctl.conf:7 wins over {ours} at boot; change or remove that line" in plan.notes
+    assert (
+        f"{WMEM}: /usr/lib/sysctl.d/99-vendor.conf:2 wins over {ours} at boot; change or remove that line"
+        in plan.notes
+    )
+    assert "txqueuelen/eth0: nothing on this system keeps it over a boot" in plan.notes
+    assert not any("tcp_sack" in note for note in plan.notes)
+
+
+def test_without_persist_the_plan_says_how_long_it_lasts() -> None:
+    plan = plan_writes(facts(), LINUX, [Wanted("net.ipv4.tcp_sack", "0")])
+    assert "these values last until the next boot; --persist keeps them" in plan.notes
+    plan = plan_writes(facts(), LINUX, [Wanted("txqueuelen/eth0", "500")])
+    assert plan.notes == ()
+
+
+def test_targets_that_hold_and_would_be_lost_at_boot_are_persisted() -> None:
+    also = {RMEM: NATIVE[RMEM], "net.ipv4.tcp_sack": "1", "txqueuelen/eth0": "1000"}
+    plan = make_plan(facts(), [], LINUX, persist=True, also=also)
+    # tcp_sack is the kernel's own value, which a boot brings; the queue length has no file
+    assert [(s.key, s.from_raw, s.to_raw) for s in plan.steps] == [(RMEM, NATIVE[RMEM], NATIVE[RMEM])]
+    assert plan.steps[0].reason == "it would be lost at the next boot"
+    kept = (BootValue(RMEM, "4096 131072 6291456", "/etc/sysctl.d/90-hostcfg.conf", 2, "systemd-sysctl"),)
+    assert make_plan(facts(boot=kept), [], LINUX, persist=True, also=also).steps == ()
+    lost = (BootValue("net.ipv4.tcp_sack", "0", "/etc/sysctl.d/50-x.conf", 2, "systemd-sysctl"),)
+    plan = make_plan(facts(boot=(*kept, *lost)), [], LINUX, persist=True, also=also)
+    assert [s.key for s in plan.steps] == ["net.ipv4.tcp_sack"]
+    assert make_plan(facts(), [], LINUX, also=also).steps == ()
+
+
+HOSTILE_KEYS = [
+    "net.//.//.//.etc.passwd",
+    "../../etc/passwd",
+    ".",
+    "",
+    "net..ipv4",
+    "qdisc/../../x",
+    "qdisc/-x",
+    "qdisc/a b",
+    "qdisc/",
+    "qdisc/..",
+    "txqueuelen/$(reboot)" + "x" * 20,
+    "net.ipv4.x\ny",
+]
+
+
+@pytest.mark.parametrize("key", HOSTILE_KEYS)
+def test_a_key_that_leads_elsewhere_is_refused(key: str) -> None:
+    host = facts(native={key: Native(key, "1")})
+    with pytest.raises(HostcfgError):
+        plan_writes(host, LINUX, [Wanted(key, "2")], force=True)
+
+
+@pytest.mark.parametrize("raw", ["1\n2", "1\r", "\x1b[2J", "1\x7f", "1\0"])
+def test_a_value_with_control_characters_is_refused(raw: str) -> None:
+    with pytest.raises(HostcfgError, match="control character"):
+        plan_writes(facts(), LINUX, [Wanted("net.ipv4.tcp_sack", raw)])
+
+
+def test_a_value_that_no_file_can_hold_is_refused_before_anything_is_begun() -> None:
+    host = facts(native={"kernel.core_pattern": Native("kernel.core_pattern", "core")})
+    rows = [Wanted("kernel.core_pattern", "a # b")]
+    assert plan_writes(host, LINUX, rows).steps[0].to_raw == "a # b"
+    with pytest.raises(ChangeRefused, match=r"kernel.core_pattern: can't be written to a config file"):
+        plan_writes(host, LINUX, rows, persist=True)
+
+
+def test_an_os_that_is_only_read_is_not_changed() -> None:
+    with pytest.raises(ChangeRefused, match="hostcfg reads plan9 and does not change it"):
+        get_changer("plan9")
+    with pytest.raises(ChangeRefused):
+        get_changer("../linux")
