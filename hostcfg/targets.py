@@ -16,7 +16,8 @@ class HostSpec:
     """One host to read: how it is called in output and how it is reached.
 
     ``address`` is an SSH destination (``ssh``) or a path (``file``).  None means "not said":
-    ssh_config, the banner and the defaults decide.  ``rate`` is text with its unit.
+    ssh_config, the banner and the defaults decide.  ``rate`` is text with its unit, ``key`` the path of
+    a private key, ``jump`` a ProxyJump.
     """
 
     name: str
@@ -28,6 +29,7 @@ class HostSpec:
     os: str | None = None
     become: Literal["sudo", "doas"] | None = None
     rate: str | None = None
+    jump: str | None = None
 
 
 class Inventory(Protocol):

@@ -1,8 +1,8 @@
 """YAML text -> a tree that knows its lines, for files that people write: profiles and inventories.
 
 ruamel.yaml composes.  Duplicate keys are refused, since YAML readers differ on which one wins; so are
-tags that the dialect does not name.  Aliases are taken only where a dialect wants them, and then the
-tree that they stand for is bounded: no text grows much when it is read.
+other tags than YAML's own, but for dialects that have them.  Aliases are taken only where a dialect
+wants them, and the tree that they stand for is bounded: no text grows much when it is read.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _LARGEST_TREE = 2_000_000
 class Node:
     """One YAML value: a scalar, a list of nodes or nodes by key; ``line`` counts from 1.
 
-    ``text`` is a scalar as it was written (``yes``, ``0644``), ``tag`` its tag if the dialect knows
-    one (``!vault``); None for everything else.
+    ``text`` is a scalar as it was written (``yes``, ``0644``), ``tag`` a tag that is none of YAML's own
+    (``!vault``); None for everything else.
     """
 
     value: Scalar | list[Node] | dict[str, Node] | None
@@ -46,7 +46,7 @@ class Dialect:
     largest_bytes: int
     aliases: bool = False
     no_aliases: str = ""
-    tags: frozenset[str] = frozenset()
+    any_tag: bool = False  # made for another program, which has tags and numbers of its own
 
 
 def read_text(path: str, dialect: Dialect) -> str:
@@ -106,6 +106,9 @@ class _Reader:
     """ruamel's nodes as ours; what an anchor names is read once and shared."""
 
     def __init__(self, path: str, dialect: Dialect) -> None:
+        from ruamel.yaml.nodes import MappingNode, SequenceNode
+
+        self._mapping_type, self._sequence_type = MappingNode, SequenceNode
         self.path = path
         self.dialect = dialect
         self._anchored: dict[int, tuple[Node, int]] = {}
@@ -142,18 +145,17 @@ class _Reader:
         return found
 
     def _plain(self, node: Any) -> Node:
-        from ruamel.yaml.nodes import MappingNode, SequenceNode
-
         line = node.start_mark.line + 1
         tag = str(node.tag)
-        if isinstance(node, (MappingNode, SequenceNode)):
-            if not tag.startswith(_CORE_TAG):
-                raise self._unknown_tag(tag, line)
-            if isinstance(node, MappingNode):
-                return Node(self._mapping(node), line)
-            return Node([self.node(item) for item in node.value], line)
-        if tag in self.dialect.tags:
-            return Node(node.value, line, node.value, tag)
+        own = None if tag.startswith(_CORE_TAG) else tag
+        if own is not None and not self.dialect.any_tag:
+            raise self._unknown_tag(tag, line)
+        if isinstance(node, self._mapping_type):
+            return Node(self._mapping(node), line, tag=own)
+        if isinstance(node, self._sequence_type):
+            return Node([self.node(item) for item in node.value], line, tag=own)
+        if own is not None:
+            return Node(node.value, line, node.value, own)
         return Node(self._scalar(tag, node.value, line), line, node.value)
 
     def _unknown_tag(self, tag: str, line: int) -> InputError:
@@ -197,6 +199,8 @@ class _Reader:
             if kind == "float":
                 return float(text.replace(".inf", "inf").replace(".nan", "nan"))
         except ValueError as error:
+            if self.dialect.any_tag:
+                return text  # a file of another program's: most of its values are none of our business
             raise self.fault(f"{text[:40]!r} is no number", line) from error
         if kind == "bool":
             return text.lower() == "true"

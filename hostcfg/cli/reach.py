@@ -61,6 +61,7 @@ def make_destination(spec: HostSpec, *, become: Become | None, identity: str | N
         port=spec.port,
         key=spec.key or identity,
         become=spec.become or become,
+        jump=spec.jump,
     )
 
 

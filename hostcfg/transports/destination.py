@@ -25,7 +25,8 @@ A Windows user may be ``DOMAIN\\user`` or ``user@domain``.
 class Destination:
     """One SSH destination: ``host`` is what ssh_config is asked for, ``name`` what the user calls it.
 
-    None means "not said": ssh_config and the defaults decide.  ``key`` is the path of a private key.
+    None means "not said": ssh_config and the defaults decide.  ``key`` is the path of a private key,
+    ``jump`` a ProxyJump as ssh_config(5) has it, which wins over the configuration's.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Destination:
     port: int | None = None
     key: str | None = None
     become: Become | None = None
+    jump: str | None = None
 
 
 def parse_destination(
@@ -44,6 +46,7 @@ def parse_destination(
     port: int | None = None,
     key: str | None = None,
     become: Become | None = None,
+    jump: str | None = None,
 ) -> Destination:
     """``text`` as ssh(1) takes it; what it says itself wins over the arguments.
 
@@ -61,7 +64,7 @@ def parse_destination(
     _check_name(host, "host", _NOT_IN_A_HOST, text)
     if user is not None:
         _check_name(user, "user", _NOT_IN_A_USER, text)
-    return Destination(name or said, host, user, found_port, key, become)
+    return Destination(name or said, host, user, found_port, key, become, jump)
 
 
 def format_host_port(host: str, port: int) -> str:

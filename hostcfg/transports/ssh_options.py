@@ -174,6 +174,8 @@ class _Reader:
 
     def _proxy(self) -> tuple[tuple[str, ...], str | None]:
         """Hops, or a command line; whichever of the two keywords comes first wins."""
+        if self.destination.jump is not None:
+            return tuple(hop.strip() for hop in self.destination.jump.split(",") if hop.strip()), None
         for line in self.said.lines:
             if line.keyword == "proxycommand":
                 return (), None if line.text.lower() == "none" else self._expand(line, line.text)
