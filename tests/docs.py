@@ -26,15 +26,20 @@ _TIME = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)?
 
 _PRIVATE = """
 mount --make-rprivate /
-mount -t tmpfs none /var/lib/hostcfg 2>/dev/null || { mkdir -p /var/lib/hostcfg && mount -t tmpfs none /var/lib/hostcfg; }
-cp -a /etc/sysctl.d /tmp/sysctl.d.$$ && mount -t tmpfs none /etc/sysctl.d && cp -a /tmp/sysctl.d.$$/. /etc/sysctl.d/
-rm -rf /tmp/sysctl.d.$$
-mount -t sysfs none /sys 2>/dev/null
+mkdir -p /var/lib/hostcfg
+mount -t tmpfs none /var/lib/hostcfg
+copy=$(mktemp -d)
+cp -a /etc/sysctl.d/. "$copy"
+mount -t tmpfs none /etc/sysctl.d
+cp -a "$copy"/. /etc/sysctl.d/
+rm -rf "$copy"
+mount -t sysfs none /sys
 ip link set lo up
 hostname lon-1
 sysctl -qw 'net.ipv4.tcp_rmem=4096 131072 6291456' 'net.ipv4.tcp_wmem=4096 16384 4194304'
 sysctl -qw net.ipv4.tcp_window_scaling=1 net.ipv4.tcp_timestamps=1
 """
+_NEWEST = "$(hostcfg history --limit 1 -o json | grep -m1 '\"id\"' | cut -d'\"' -f4)"
 
 
 @dataclass(frozen=True)
@@ -81,8 +86,7 @@ def run(example: Example) -> list[str]:
 
 def _with_live_ids(example: Example) -> list[str]:
     """An id that the README names stands for the newest change of this run."""
-    newest = '$(hostcfg history -o json | python3 -c \'import json,sys; print(json.load(sys.stdin)["changes"][0]["id"])\')'
-    return [_ID.sub(newest, command) for command in example.commands]
+    return [_ID.sub(_NEWEST, command) for command in example.commands]
 
 
 def normal(text: str) -> str:

@@ -30,7 +30,7 @@ def test_the_library_example_runs(tmp_path: Path) -> None:
     import re
 
     (code,) = re.findall(r"^```python\n(.*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
-    place = os.getcwd()
+    place = Path.cwd()
     os.chdir(Path(__file__).parent / "fixtures" / "docs")
     try:
         exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})
