@@ -24,7 +24,7 @@ _TIMES = re.compile(r"(?P<first>[0-9]{1,12}(?:\.[0-9]{1,9})?)/(?P<second>[0-9]{1
 _DECIMAL = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 _NUMBERS = (
     "mss pmtu rcvmss advmss cwnd ssthresh bytes_sent bytes_retrans bytes_acked bytes_received segs_out "
-    "segs_in data_segs_out data_segs_in lastsnd lastrcv lastack delivered delivered_ce unacked lost sacked "
+    "segs_in data_segs_out data_segs_in delivered delivered_ce unacked lost sacked "
     "fackets reordering reord_seen dsack_dups rcv_space rcv_ssthresh notsent snd_wnd rcv_wnd backoff "
     "rcv_ooopack ino rehash"
 )
@@ -107,6 +107,9 @@ _READERS: dict[str, tuple[str, Callable[[str], Json]]] = {
     "rtt": ("rtt_ms", _times),
     "minrtt": ("minrtt_ms", _decimal),
     "rcv_rtt": ("rcv_rtt_ms", _decimal),
+    "lastsnd": ("lastsnd_ms", number),
+    "lastrcv": ("lastrcv_ms", number),
+    "lastack": ("lastack_ms", number),
     "rto": ("rto_ms", _decimal),
     "ato": ("ato_ms", _decimal),
     "busy": ("busy_ms", _limited),
