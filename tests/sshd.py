@@ -6,7 +6,6 @@ in, otherwise only the one who runs the tests.  Debian and Ubuntu: openssh-serve
 
 from __future__ import annotations
 
-import fcntl
 import getpass
 import itertools
 import os
@@ -15,6 +14,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from contextlib import contextmanager, suppress
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin:/sbin")
-IS_ROOT = os.geteuid() == 0
+IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 _START_S = 10.0
 _PORT_TRIES = 5
 _numbers = itertools.count(1)
@@ -254,11 +254,11 @@ def ssh_agent(directory: Path, *keys: Path) -> Iterator[str]:
 def system_user(*, password: str | None = None, shell: str = "/bin/sh") -> Iterator[str]:
     """A throw-away user of this machine (needs root); removed with all that it runs."""
     name = f"hctest{os.getpid()}x{next(_numbers)}"
-    with _passwd_lock():
+    with _lock("users"):  # useradd fails while another one holds /etc/.pwd.lock
         subprocess.run(["useradd", "--create-home", "--shell", shell, name], check=True)
     try:
         secret = password if password is not None else os.urandom(16).hex()
-        with _passwd_lock():
+        with _lock("users"):
             subprocess.run(["chpasswd"], input=f"{name}:{secret}\n".encode(), check=True)
         yield name
     finally:
@@ -266,15 +266,18 @@ def system_user(*, password: str | None = None, shell: str = "/bin/sh") -> Itera
             if process.info["username"] == name:
                 with suppress(psutil.NoSuchProcess):
                     process.kill()
-        with _passwd_lock():
+        with _lock("users"):
             subprocess.run(["userdel", "--force", "--remove", name], check=True, stderr=subprocess.DEVNULL)
 
 
 @contextmanager
-def _passwd_lock() -> Iterator[None]:
-    """useradd fails while another test's useradd holds /etc/.pwd.lock."""
-    with Path(tempfile.gettempdir(), "hostcfg-test-users.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+def _lock(name: str) -> Iterator[None]:
+    """One test process at a time."""
+    with Path(tempfile.gettempdir(), f"hostcfg-test-{name}.lock").open("w") as file:
+        if sys.platform != "win32":
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
@@ -295,8 +298,7 @@ def sudoers(*lines: str) -> Iterator[None]:
 def doas_conf(*lines: str) -> Iterator[None]:
     """A doas.conf(5) of these lines for as long as the test runs (needs root), then what was there."""
     path = Path("/etc/doas.conf")
-    with Path(tempfile.gettempdir(), "hostcfg-test-doas.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with _lock("doas"):
         before = path.read_bytes() if path.exists() else None
         path.write_text("".join(line + "\n" for line in lines))
         path.chmod(0o400)

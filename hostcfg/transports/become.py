@@ -24,6 +24,14 @@ if TYPE_CHECKING:
 _MAX_WORDS_BYTES = 256 * 1024
 """More than any lecture, banner or shell profile prints before a command."""
 
+_PASSWORD_WANTED = (
+    "a password is required",  # sudo
+    "interactive authentication is required",  # sudo-rs
+    "authentication required",  # opendoas
+    "authorization required",  # OpenBSD, FreeBSD
+    "a tty is required",
+)
+
 _TTY_PROMPT = re.compile(rb"(password|passwort|mot de passe|contrase\S{1,3}a)[^\n:]{0,80}: ?$", re.IGNORECASE)
 
 
@@ -159,6 +167,7 @@ class SudoPassword(_Become):
     def __init__(self, command: Command, host: str, password: str) -> None:
         super().__init__(command, host, "sudo")
         self.input_ended = False
+        self._rejected = False
         self._password: bytes | None = password.encode() + b"\n"
         self._prompt = f"@@hostcfg:{self.nonce}:password".encode()
         self.line = f"sudo -S -p {self._prompt.decode()} -- /bin/sh -c {self.wrapped()}"
@@ -173,9 +182,15 @@ class SudoPassword(_Become):
         del self.stderr[at : at + len(self._prompt)]
         self._searched = 0
         if self._password is None:
-            raise HostError("no_permission", "sudo does not accept the password", host=self.host)
+            self._rejected = self.input_ended = True  # sudo sees the end, and counts one failure
+            return b""
         reply, self._password = self._password, None
         return reply
+
+    def finish(self, status: int | None) -> CommandResult:
+        if self._rejected:
+            raise HostError("no_permission", "sudo does not accept the password", host=self.host)
+        return super().finish(status)
 
     def at_begin(self) -> bytes:
         self.input_ended = True
@@ -256,7 +271,7 @@ def refusal(program: Become, words: str, status: int | None, host: str) -> HostE
         advice = "its sudoers file asks for a terminal: add 'Defaults !requiretty' for this user"
     elif "incorrect password" in lower or "authentication failed" in lower:
         advice = f"{program} does not accept the password"
-    elif "password is required" in lower or "a tty is required" in lower or "authorization required" in lower:
+    elif any(wanted in lower for wanted in _PASSWORD_WANTED):
         advice = f"{program} wants a password and none was given"
     else:
         advice = f"{program} does not let this user run /bin/sh as root"

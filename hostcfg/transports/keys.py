@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import copy
-import socket
-import sys
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import paramiko
-from paramiko.agent import AgentSSH, get_agent_connection
-from paramiko.pkey import PublicBlob
 
+from hostcfg.transports.agent import AgentKey, ask_agent
 from hostcfg.transports.identities import Certificate, Identity, read_certificate, read_identity, unlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from paramiko.message import Message
-
     from hostcfg.transports.prompts import Prompts
     from hostcfg.transports.ssh_options import HostOptions
-
-_AGENT_TIMEOUT_S = 30.0
-"""A key that must be touched or confirmed waits for its user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,66 +129,15 @@ class KeyRing:
             if options.agent not in self._agents:
                 self._agents[options.agent] = ()
                 try:
-                    self._agents[options.agent] = _ask_agent(options.agent)
+                    self._agents[options.agent] = ask_agent(options.agent)
                 except (OSError, paramiko.SSHException) as error:
                     notes.append(f"ssh-agent {options.agent}: {error}")
             return self._agents[options.agent]
-
-
-class AgentKey(paramiko.AgentKey):
-    """An agent's key for many threads: the agent answers one question at a time.
-
-    ``certificate`` is offered instead of the plain key where it is given.
-    """
-
-    def __init__(
-        self,
-        agent: AgentSSH,
-        blob: bytes,
-        comment: str,
-        lock: threading.Lock,
-        certificate: bytes | None = None,
-    ) -> None:
-        super().__init__(agent, blob, comment)
-        self.lock = lock
-        if certificate is None and self.name.endswith("-cert-v01@openssh.com"):
-            certificate = blob  # paramiko would announce it as one and send the plain key
-        if certificate is not None:
-            self.public_blob = PublicBlob.from_message(paramiko.Message(certificate))  # type: ignore[assignment]
-
-    def sign_ssh_data(self, data: bytes, algorithm: str | None = None) -> Message:  # type: ignore[override]
-        with self.lock:
-            return super().sign_ssh_data(data, algorithm)
-
-
-class _Agent(AgentSSH):
-    def __init__(self, connection: object) -> None:
-        super().__init__()
-        self._connect(connection)  # type: ignore[attr-defined]
-
-
-def _ask_agent(path: str) -> tuple[AgentKey, ...]:
-    """The keys of the agent at ``path``; "" stands for the platform's own (Pageant, OpenSSH on Windows)."""
-    connection: object
-    if sys.platform == "win32":
-        connection = get_agent_connection()
-    elif path:
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        connection.settimeout(_AGENT_TIMEOUT_S)
-        connection.connect(path)
-    else:
-        connection = None
-    if connection is None:
-        return ()
-    agent = _Agent(connection)
-    lock = threading.Lock()
-    return tuple(AgentKey(agent, key.blob, key.comment, lock) for key in agent.get_keys())
 
 
 def _from_agent(key: AgentKey, certificates: Sequence[Certificate]) -> Iterator[Candidate]:
     label = f"agent key {key.comment or key.name}"
     for certificate in certificates:
         if certificate.public == key.blob:
-            certified = AgentKey(key.agent, key.blob, key.comment, key.lock, certificate.blob)
-            yield Candidate(f"{label} with {certificate.path}", certified)
+            yield Candidate(f"{label} with {certificate.path}", key.certified(certificate.blob))
     yield Candidate(label, key)

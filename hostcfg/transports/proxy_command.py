@@ -19,12 +19,16 @@ _GRACE_S = 2.0  # between asking the program to end and ending it
 class ProxyCommand:
     """A running proxy program as a stream; close() ends the program.
 
+    ``last_words`` is then the last line of its standard error, for messages.
+
     paramiko's own class waits a tenth of a second for each packet and spins when the program is
     gone, so this one gives the program a real socket.
     """
 
     def __init__(self, line: str, host: str) -> None:
         """Start ``line`` under a shell, as ssh does; HostError ``unreachable`` if that fails."""
+        self.last_words = ""
+        self._closing = threading.Lock()
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the program
         self._socket, theirs = socket.socketpair()
         try:
@@ -48,27 +52,25 @@ class ProxyCommand:
         self._socket.settimeout(timeout)
 
     def close(self) -> None:
-        """Close the connection and end the program."""
+        """Close the connection and end the program; for any thread, again and again."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
-        self._socket.close()
-        if self._process.poll() is None:
-            self._process.terminate()
-            try:
-                self._process.wait(_GRACE_S)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-        self._errors.close()
-
-    def last_words(self) -> str:
-        """The last line of the program's standard error, for messages; empty if there is none."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(0.2)  # one that failed is about to end
-        size = self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(0, size - 1000))
-        lines = self._errors.read().decode("utf-8", "replace").split("\n")
-        return next((line.strip() for line in reversed(lines) if line.strip()), "")[:200]
+        with self._closing:
+            if self._errors.closed:
+                return
+            self._socket.close()
+            if self._process.poll() is None:
+                self._process.terminate()
+                try:
+                    self._process.wait(_GRACE_S)
+                except subprocess.TimeoutExpired:
+                    self._process.kill()
+                    self._process.wait()
+            size = self._errors.seek(0, os.SEEK_END)
+            self._errors.seek(max(0, size - 1000))
+            lines = self._errors.read().decode("utf-8", "replace").split("\n")
+            self.last_words = next((line.strip() for line in reversed(lines) if line.strip()), "")[:200]
+            self._errors.close()
 
 
 def _start(line: str, theirs: socket.socket, errors: IO[bytes]) -> subprocess.Popen[bytes]:

@@ -63,15 +63,16 @@ def connect(
     transport = ClientTransport(wire, context.host_keys.known(options))
     connection = Connection(Session(transport, wire, options, destination.name), release)
     try:
-        _handshake(connection.session, left_s)
+        _handshake(connection.session, left_s, limit_s)
         offered = connection.session.offered_key()
         context.host_keys.verify(destination.name, options, offered, accept_new=context.accept_new)
         log_in(connection.session, context.keys, context.prompts, context.timeout_s)
     except HostError as error:
-        words = stream.last_words() if isinstance(stream, ProxyCommand) else ""
         connection.close()
+        words = stream.last_words if isinstance(stream, ProxyCommand) else ""
         if words and error.kind in ("unreachable", "timeout"):
-            raise HostError(error.kind, f"ProxyCommand: {words}", host=destination.name) from error
+            message = f"ProxyCommand says: {words} ({error.message})"
+            raise HostError(error.kind, message, host=destination.name) from error
         raise
     except BaseException:
         connection.close()
@@ -79,15 +80,15 @@ def connect(
     return connection
 
 
-def _handshake(session: Session, limit_s: float) -> None:
-    """Banner and key exchange."""
+def _handshake(session: Session, left_s: float, limit_s: float) -> None:
+    """Banner and key exchange in what is ``left_s`` of ``limit_s``."""
     transport = session.transport
-    transport.banner_timeout = transport.handshake_timeout = limit_s + 5  # the wire ends it first
-    session.wire.limit(limit_s, _HANDSHAKE_BYTES)
+    transport.banner_timeout = left_s + 5  # the wire ends it first
+    session.wire.limit(left_s, _HANDSHAKE_BYTES)
     ready = threading.Event()
     with translated(session.attempt("connect", limit_s)):
         transport.start_client(event=ready)
-        ready.wait(limit_s + 5)
+        ready.wait(left_s + 5)
         if not transport.is_active():
             raise transport.get_exception() or EOFError()
         if not ready.is_set():

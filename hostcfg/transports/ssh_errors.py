@@ -76,7 +76,14 @@ def _unreachable(error: Exception, attempt: Attempt) -> str:
         return f"{place} and hostcfg have no algorithm in common ({_words(error)}): its SSH server is too old"
     if isinstance(error, paramiko.ChannelException):
         return f"the jump host can't or may not connect to {place} ({error.text or 'refused'})"
-    if isinstance(error, EOFError | ConnectionResetError):
+    head = attempt.wire.head if attempt.wire is not None else b""
+    if head and not head.startswith(b"SSH-"):
+        said = head.split(b"\n")[0].decode("ascii", "replace")
+        return f"{place} does not speak SSH (it says {_printable(said)!r}): is the port right?"
+    if isinstance(error, EOFError | ConnectionError) or isinstance(
+        error.__context__,
+        EOFError | ConnectionError,  # paramiko's error about the banner hides it
+    ):
         return (
             f"{place} closed the connection before the login: a firewall, or too many logins at once"
             " (MaxStartups; try a smaller --jobs)"
@@ -91,4 +98,8 @@ def _unreachable(error: Exception, attempt: Attempt) -> str:
 def _words(error: Exception) -> str:
     """The error's own words in one short line; a message of paramiko may hold what a host sent."""
     text = (error.strerror if isinstance(error, OSError) else None) or str(error) or "connection closed"
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())[:160]
+    return _printable(text)[:160]
+
+
+def _printable(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

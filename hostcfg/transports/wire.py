@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 if TYPE_CHECKING:
     from hostcfg.transports.ssh_options import HostOptions
 
+_HEAD_BYTES = 60
 _QUICKACK: int | None = getattr(socket, "TCP_QUICKACK", None)
 
 
@@ -30,7 +31,7 @@ class Wire:
 
     paramiko polls its socket every 0.1 s in a thread of its own, which is where the limits act: the
     session ends and every waiter with it, so that no host can hold a thread, whatever it does or
-    leaves undone.  ``spent`` then says which limit it was.
+    leaves undone.  ``spent`` then says which limit it was.  ``head`` is how the stream began.
     """
 
     def __init__(self, stream: Stream) -> None:
@@ -40,6 +41,7 @@ class Wire:
         self.deadline: float | None = None
         self.budget_bytes: int | None = None
         self.spent: Literal["time", "bytes"] | None = None
+        self.head = b""
 
     def limit(self, seconds: float | None, budget_bytes: int | None) -> None:
         """New limits from now on; None lifts one."""
@@ -53,6 +55,8 @@ class Wire:
     def recv(self, size: int) -> bytes:
         self._check()
         data = self._stream.recv(size)
+        if len(self.head) < _HEAD_BYTES:
+            self.head += data[:_HEAD_BYTES]
         if self.budget_bytes is not None:
             self.budget_bytes -= len(data)
         if self._tcp and _QUICKACK is not None and isinstance(self._stream, socket.socket):

@@ -5,9 +5,11 @@ from __future__ import annotations
 import socket
 import threading
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
 
 
@@ -60,8 +62,8 @@ class Relay:
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._sockets += [client, server]
             self.connections += 1
-            self._spawn(lambda c=client, s=server: self._pump(c, s, "client"))
-            self._spawn(lambda c=client, s=server: self._pump(s, c, "server"))
+            self._spawn(partial(self._pump, client, server, "client"))
+            self._spawn(partial(self._pump, server, client, "server"))
 
     def _pump(self, source: socket.socket, target: socket.socket, speaker: str) -> None:
         left = self._cut_after
@@ -86,8 +88,7 @@ class Relay:
                 self.turns += 1
             self._last = speaker
 
-    def _spawn(self, work: object) -> None:
-        assert callable(work)
+    def _spawn(self, work: Callable[[], None]) -> None:
         thread = threading.Thread(target=work, daemon=True)
         self._threads.append(thread)
         thread.start()

@@ -1,0 +1,15 @@
+"""Tests that need root say so when they are skipped."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.sshd import IS_ROOT
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if IS_ROOT:
+        return
+    for item in items:
+        if item.get_closest_marker("root") is not None:
+            item.add_marker(pytest.mark.skip(reason="needs root"))
