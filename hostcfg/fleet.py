@@ -6,8 +6,10 @@ Threads are daemons, so that an interrupted run ends at once and not when the sl
 from __future__ import annotations
 
 import threading
+import time
+from collections import deque
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from hostcfg.errors import HostcfgError, HostError
 from hostcfg.reader import Outcome
@@ -21,12 +23,24 @@ if TYPE_CHECKING:
 DEFAULT_JOBS = 100
 """Hosts at once; 200 cost some 8 MiB more and help only where the round trip is long."""
 
+MOST_JOBS = 500
+"""Hosts at once while some of them hang."""
+
+SLOW_S = 2.0
+"""A host that takes longer has no place among the DEFAULT_JOBS any more: another one is begun."""
+
+_LOOK_S = 0.5
+_THREAD_NAME = "host-"
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
 
 def read_fleet(
     specs: Sequence[HostSpec],
     read: Callable[[HostSpec], Facts],
     *,
-    jobs: int = DEFAULT_JOBS,
+    jobs: int | None = None,
     on_done: Callable[[Outcome], None] = lambda _: None,
 ) -> list[Outcome]:
     """One outcome for each host, in the order of ``specs``; one host's failure never stops another.
@@ -40,7 +54,7 @@ def read_fleet(
         return [only]
     done: dict[int, Outcome] = {}
     try:
-        for index, outcome in _in_threads(specs, read, min(jobs, len(specs))):
+        for index, outcome in SideBySide(specs, lambda spec: _read_one(spec, read), jobs):
             done[index] = outcome
             on_done(outcome)
     except KeyboardInterrupt:
@@ -48,32 +62,100 @@ def read_fleet(
     return [done.get(index) or _interrupted(spec) for index, spec in enumerate(specs)]
 
 
-def _in_threads(
-    specs: Sequence[HostSpec], read: Callable[[HostSpec], Facts], workers: int
-) -> Iterator[tuple[int, Outcome]]:
-    todo: SimpleQueue[tuple[int, HostSpec]] = SimpleQueue()
-    results: SimpleQueue[tuple[int, Outcome] | BaseException] = SimpleQueue()
-    for numbered in enumerate(specs):
-        todo.put(numbered)
+class SideBySide(Generic[Item, Result]):
+    """``work`` for each of ``items`` in threads; iterating gives ``(index, result)`` as each is done.
 
-    def work() -> None:
+    ``jobs`` is how many at once: never more, if it is given; None: DEFAULT_JOBS that make progress,
+    and more beside those that hang.  A fault of ``work`` is raised in the caller's thread.  Once
+    ``stopping`` says so nothing more is begun; :meth:`nudge` has it asked at once, from anywhere, a
+    signal handler included.
+    """
+
+    def __init__(
+        self,
+        items: Sequence[Item],
+        work: Callable[[Item], Result],
+        jobs: int | None = None,
+        *,
+        stopping: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._todo = deque(enumerate(items))
+        self._work = work
+        self._jobs = DEFAULT_JOBS if jobs is None else jobs
+        self._may_grow = jobs is None
+        self._stopping = stopping
+        self._lock = threading.Lock()
+        self._since: dict[int, float] = {}  # index -> when it was begun, of those in hand
+        self._threads = 0
+        self._results: SimpleQueue[tuple[int, Result] | BaseException | None] = SimpleQueue()
+
+    def stop(self) -> None:
+        """Begin no further item."""
+        with self._lock:
+            self._todo.clear()
+
+    def nudge(self) -> None:
+        """Ask ``stopping`` now."""
+        self._results.put(None)
+
+    @property
+    def in_hand(self) -> int:
+        """How many have been begun and are not done."""
+        with self._lock:
+            return len(self._since)
+
+    def __iter__(self) -> Iterator[tuple[int, Result]]:
+        self._hire()
         while True:
-            try:
-                index, spec = todo.get_nowait()
-            except Empty:
+            if self._stopping():
+                self.stop()
+            with self._lock:
+                waiting, in_hand = len(self._todo), len(self._since)
+            if not waiting and not in_hand:
                 return
             try:
-                results.put((index, _read_one(spec, read)))
-            except BaseException as error:  # a fault of ours ends the run, in the caller's thread
-                results.put(error)
+                result = self._results.get(timeout=_LOOK_S if waiting and self._may_grow else None)
+            except Empty:
+                self._hire()
+                continue
+            if result is None:
+                continue
+            if isinstance(result, BaseException):
+                raise result
+            with self._lock:
+                del self._since[result[0]]
+            yield result
 
-    for number in range(workers):
-        threading.Thread(target=work, name=f"host-{number}", daemon=True).start()
-    for _ in specs:
-        result = results.get()
-        if isinstance(result, BaseException):
-            raise result
-        yield result
+    def _hire(self) -> None:
+        """As many threads as there is work for, within the limits."""
+        with self._lock:
+            limit = self._jobs
+            if self._may_grow:
+                late = time.monotonic() - SLOW_S
+                limit = min(MOST_JOBS, limit + sum(begun < late for begun in self._since.values()))
+            new = min(limit - self._threads, len(self._todo))
+            self._threads += max(0, new)
+        for _ in range(new):
+            threading.Thread(target=self._thread, name=_THREAD_NAME, daemon=True).start()
+
+    def _thread(self) -> None:
+        while True:
+            with self._lock:
+                if not self._todo:
+                    self._threads -= 1
+                    return
+                index, item = self._todo.popleft()
+                self._since[index] = time.monotonic()
+            try:
+                self._results.put((index, self._work(item)))
+            except BaseException as error:  # a fault of ours ends the run, in the caller's thread
+                self._results.put(error)
+                return
+
+
+def threads_left() -> bool:
+    """Whether hosts are still in hand somewhere: the process then has to end without waiting for them."""
+    return any(thread.name == _THREAD_NAME for thread in threading.enumerate())
 
 
 def _read_one(spec: HostSpec, read: Callable[[HostSpec], Facts]) -> Outcome:

@@ -52,6 +52,11 @@ def read_host(spec: HostSpec, connect: Connect, *, peer: str | None = None) -> F
         return probe(transport, spec, peer=peer)
 
 
+def without_text(facts: Facts) -> Facts:
+    """``facts`` without what the host printed: enough to show and to compare, not to change the host."""
+    return replace(facts, sections=())
+
+
 def probe(transport: Transport, spec: HostSpec, *, peer: str | None = None) -> Facts:
     """Facts over an open transport, with one command where nobody lies about the OS."""
     first = _platform_without_shell(spec, transport.banner)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from hostcfg.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from hostcfg.model import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +35,32 @@ class HostSpec:
     jump: str | None = None
 
 
+_REACH = ("kind", "address", "port", "user", "key", "os", "become", "jump")
+
+
+def to_reach(spec: HostSpec) -> dict[str, str | int]:
+    """How a host is reached as the journal keeps it; there is no secret in it."""
+    return {name: value for name in _REACH if (value := getattr(spec, name)) not in (None, "")}
+
+
+def from_reach(name: str, reach: Mapping[str, Json]) -> HostSpec:
+    """The host that :func:`to_reach` described; UsageError for what is no such description."""
+    known = {field: reach[field] for field in _REACH if field in reach}
+    if known.get("kind") not in ("local", "ssh") or not all(
+        isinstance(v, (str, int)) for v in known.values()
+    ):
+        raise UsageError(f"the journal does not say how {name} is reached: give -i FILE")
+    return HostSpec(name, **known)  # type: ignore[arg-type]  # what to_reach wrote
+
+
 class Inventory(Protocol):
     """What target selection needs of an inventory."""
 
     def match(self, pattern: str) -> Sequence[HostSpec]:
-        """Hosts of a name, glob or ``@group``, in the inventory's order; empty if it names none."""
+        """Hosts of a name, glob or group, in the inventory's order; empty if it names none."""
+
+    def match_names(self, pattern: str) -> Sequence[str]:
+        """Their names alone: none of them need be reachable."""
 
 
 def resolve_targets(
@@ -51,9 +75,9 @@ def resolve_targets(
 
 
 def _resolve_one(target: str, inventory: Inventory | None) -> Sequence[HostSpec]:
-    if not target or target.startswith("-") or any(c.isspace() or not c.isprintable() for c in target):
-        if not target.startswith("file:"):
-            raise UsageError(f"{target!r} names no host; give local, a host, user@host:port or file:PATH")
+    odd = not target or target.startswith("-") or any(c.isspace() or not c.isprintable() for c in target)
+    if odd and not target.startswith("file:"):
+        raise UsageError(f"{target!r} names no host; give local, a host, user@host:port or file:PATH")
     if target == "local":
         return [HostSpec("local", "local")]
     if target.startswith("file:"):
@@ -70,3 +94,41 @@ def _resolve_one(target: str, inventory: Inventory | None) -> Sequence[HostSpec]
         )
         raise UsageError(f"{target!r} matches nothing: {where}")
     return [HostSpec(target, "ssh", target)]
+
+
+def select(
+    specs: Sequence[HostSpec],
+    inventory: Inventory | None,
+    *,
+    limit: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+) -> list[HostSpec]:
+    """``specs`` that one of ``limit`` names (all, if there is none) and none of ``exclude`` does.
+
+    Patterns are names, globs and groups; several may stand in one, with commas.  UsageError for a
+    pattern that names nothing, since a slip in it would change other hosts than was meant, and if no
+    host is left.
+    """
+    wanted = _names(limit, specs, inventory, "--limit") if limit else {spec.name for spec in specs}
+    unwanted = _names(exclude, specs, inventory, "--exclude")
+    chosen = [spec for spec in specs if spec.name in wanted and spec.name not in unwanted]
+    if specs and not chosen:
+        raise UsageError("--limit and --exclude leave no host")
+    return chosen
+
+
+def _names(
+    patterns: Sequence[str], specs: Sequence[HostSpec], inventory: Inventory | None, option: str
+) -> set[str]:
+    found: set[str] = set()
+    for pattern in (part.strip() for text in patterns for part in text.split(",")):
+        if not pattern:
+            continue
+        named = {spec.name for spec in specs if fnmatchcase(spec.name, pattern)}
+        if inventory is not None:
+            named |= set(inventory.match_names(pattern))
+        if not named:
+            where = "" if inventory is not None else " among the targets; groups need an inventory: -i FILE"
+            raise UsageError(f"{option} {pattern!r} names no host{where}")
+        found |= named
+    return found

@@ -15,10 +15,11 @@ from hostcfg.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from hostcfg.inventory import Inventory
     from hostcfg.model import Facts, Json, Link
     from hostcfg.outputs.blocks import Block
     from hostcfg.reader import Outcome
-    from hostcfg.targets import HostSpec, Inventory
+    from hostcfg.targets import HostSpec
     from hostcfg.transports.base import Transport
     from hostcfg.transports.ssh_context import SshContext
 
@@ -38,9 +39,11 @@ class Session:
     output: str = "table"
     color: bool = True
     verbose: int = 0
-    jobs: int = 100
+    jobs: int | None = None
     timeout_s: float = 30.0
     inventory_path: str | None = None
+    limit: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
     accept_new: bool = False
     identity: str | None = None
     become: Literal["sudo", "doas"] | None = None
@@ -54,13 +57,18 @@ class Session:
             return None
         from hostcfg.inventory import load_inventory
 
-        return load_inventory(Path(self.inventory_path))
+        found = load_inventory(Path(self.inventory_path))
+        if self.verbose:
+            for note in found.notes:
+                click.echo(f"hostcfg: note: {note}", err=True)
+        return found
 
     def hosts(self, targets: Sequence[str], *, once: bool = True) -> list[HostSpec]:
-        """The hosts that ``targets`` name, in their order."""
-        from hostcfg.targets import resolve_targets
+        """The hosts that ``targets``, ``--limit`` and ``--exclude`` name, in the order of ``targets``."""
+        from hostcfg.targets import resolve_targets, select
 
-        return resolve_targets(targets, self.inventory, once=once)
+        specs = resolve_targets(targets, self.inventory, once=once)
+        return select(specs, self.inventory, limit=self.limit, exclude=self.exclude)
 
     @cached_property
     def ssh(self) -> SshContext:
@@ -91,24 +99,34 @@ class Session:
         return self.ssh.options(make_destination(spec, become=None, identity=None)).host_name
 
     def read(
-        self, specs: Sequence[HostSpec], peers: Mapping[HostSpec, str | None] | None = None
+        self,
+        specs: Sequence[HostSpec],
+        peers: Mapping[HostSpec, str | None] | None = None,
+        *,
+        keep_text: bool = False,
     ) -> list[Outcome]:
         """Facts of all ``specs``, side by side; each failure is told on stderr as one line.
 
         ``peers``: the address of a host's other end, whose route decides which interface matters.
+        ``keep_text`` keeps what the hosts printed, which is most of the memory of a large fleet.
         """
         from hostcfg.cli.progress import progress
         from hostcfg.fleet import read_fleet
-        from hostcfg.reader import read_host
+        from hostcfg.reader import read_host, without_text
 
         if any(spec.kind == "ssh" for spec in specs):
             _ = self.ssh  # asked for once, before threads need it
-        with progress(len(specs)) as on_done:
+
+        def read(spec: HostSpec) -> Facts:
+            facts = read_host(spec, self.connect, peer=(peers or {}).get(spec))
+            return facts if keep_text else without_text(facts)
+
+        with progress(len(specs), verbose=self.verbose) as tell:
             outcomes = read_fleet(
                 specs,
-                lambda s: read_host(s, self.connect, peer=(peers or {}).get(s)),
+                read,
                 jobs=self.jobs,
-                on_done=on_done,
+                on_done=lambda one: tell(one.spec.name, one.error.kind if one.error is not None else None),
             )
         self.report_errors(outcomes)
         return outcomes
@@ -175,7 +193,13 @@ def host_options() -> Callable[[F], F]:
         click.option(
             "-i", "--inventory", "inventory_path", metavar="FILE", help="Inventory (YAML, Ansible, list)."
         ),
-        click.option("-j", "--jobs", type=click.IntRange(1, 1000), default=100, help="Hosts at once [100]."),
+        click.option(
+            "--limit", metavar="PATTERN", multiple=True, help="Only these: a name, glob or group, or several."
+        ),
+        click.option("--exclude", metavar="PATTERN", multiple=True, help="Not these."),
+        click.option(
+            "-j", "--jobs", type=click.IntRange(1, 1000), help="Hosts at once [100, more while some hang]."
+        ),
         click.option(
             "--timeout",
             "timeout_s",

@@ -59,7 +59,7 @@ def print_plans(session: Session, specs: Sequence[HostSpec], planner: Planner) -
     """Read, plan and print; the exit code."""
     from hostcfg.outputs.documents import plan_document
 
-    outcomes = session.read(specs)
+    outcomes = session.read(specs, keep_text=True)
     plans = [planner(facts) for facts in facts_of(outcomes)]
 
     def blocks() -> list[Block]:

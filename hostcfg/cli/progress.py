@@ -1,4 +1,4 @@
-"""A progress bar on a terminal; silence elsewhere."""
+"""How far a run is: a bar on a terminal, plain lines elsewhere if they are asked for."""
 
 from __future__ import annotations
 
@@ -9,18 +9,42 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from hostcfg.reader import Outcome
+    Tell = Callable[[str, str | None], None]
+    """Called for each host that is done: its name, and in a word what went wrong (None: nothing)."""
 
 FEW = 3
 """Up to so many hosts no bar is worth its lines."""
 
 
 @contextmanager
-def progress(total: int) -> Iterator[Callable[[Outcome], None]]:
-    """A function to call for each host that is done; it draws on standard error, if that is a terminal."""
-    if total <= FEW or not sys.stderr.isatty():
-        yield lambda _: None
-        return
+def progress(total: int, *, verbose: int = 0) -> Iterator[Tell]:
+    """A function to call for each host that is done; it writes to standard error.
+
+    A bar on a terminal; elsewhere a line for each host with ``-v``, and nothing without.
+    """
+    if total > FEW and sys.stderr.isatty():
+        with _bar(total) as tell:
+            yield tell
+    elif verbose and total > 1:
+        yield _lines(total)
+    else:
+        yield lambda *_: None
+
+
+def _lines(total: int) -> Tell:
+    done = 0
+
+    def tell(host: str, fault: str | None) -> None:
+        nonlocal done
+        done += 1
+        shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in host)
+        print(f"hostcfg: {done}/{total} {shown}: {fault or 'done'}", file=sys.stderr, flush=True)  # noqa: T201
+
+    return tell
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Tell]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -35,9 +59,9 @@ def progress(total: int) -> Iterator[Callable[[Outcome], None]]:
         task = bar.add_task("hosts", total=total, failed=0)
         failed = 0
 
-        def on_done(outcome: Outcome) -> None:
+        def tell(_: str, fault: str | None) -> None:
             nonlocal failed
-            failed += outcome.error is not None
+            failed += fault is not None
             bar.update(task, advance=1, failed=failed)
 
-        yield on_done
+        yield tell

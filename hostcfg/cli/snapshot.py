@@ -29,7 +29,7 @@ def snapshot(session: Session, targets: tuple[str, ...], directory: Path) -> int
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"two targets would write {name}: take their snapshots into two directories")
-    outcomes = session.read(specs)
+    outcomes = session.read(specs, keep_text=True)
     for facts in facts_of(outcomes):
         path = directory / snapshot_name(facts.host)
         _write(path, dump_snapshot(facts))
