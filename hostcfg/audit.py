@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from hostcfg.compare import compare_with_targets
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class HostAudit:
-    """One host's differences to a profile; ``meaning`` says in a sentence what they cost."""
+    """One host's differences to a profile; ``meaning`` says in a sentence what they cost.
+
+    ``holding`` are the native keys, with their raw values, whose targets hold already.
+    """
 
     name: str
     facts: Facts | None
@@ -32,6 +35,7 @@ class HostAudit:
     notes: Sequence[str] = ()
     meaning: str | None = None
     error: HostcfgError | None = None
+    holding: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def status(self) -> Literal["same", "differs", "error"]:
@@ -96,6 +100,7 @@ def audit_host(facts: Facts, profile: Profile, link: Link | None, inputs: Mappin
         findings=(*facts.findings, *compared.findings),
         notes=wanted.notes,
         meaning=throughput_sentence(facts, link) if link is not None else None,
+        holding=compared.holding,
     )
 
 

@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A host against targets: what differs, and which targets could not be compared."""
+    """A host against targets: what differs, and which targets could not be compared.
+
+    ``holding`` are the native keys, with their raw values, whose targets all hold.
+    """
 
     differences: tuple[Difference, ...]
     findings: tuple[Finding, ...]
+    holding: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,7 @@ def compare_with_targets(facts: Facts, targets: Sequence[Target], platform: Plat
     keys = platform.keys(facts)
     differences: list[Difference] = []
     unread: dict[State, list[str]] = {}
+    holding: dict[str, str] = {}
     for target in targets:
         key = keys.get(target.setting)
         reading = _reading(facts, target)
@@ -75,12 +80,15 @@ def compare_with_targets(facts: Facts, targets: Sequence[Target], platform: Plat
             if reading.state is not State.UNSUPPORTED:
                 unread.setdefault(reading.state, []).append(reading.key or target.key or target.setting)
             continue
-        if not meets(reading.value, target):
-            found = _difference(facts, target, reading, key)
-            if found is not None:
-                differences.append(found)
+        found = None if meets(reading.value, target) else _difference(facts, target, reading, key)
+        if found is not None:
+            differences.append(found)
+        elif reading.key is not None and (native := facts.native.get(reading.key)) is not None:
+            holding[reading.key] = native.raw or ""
     findings = [_unread_finding(state, names) for state, names in unread.items()]
-    return Comparison(tuple(differences), tuple(findings))
+    for difference in differences:
+        holding.pop(difference.key, None)
+    return Comparison(tuple(differences), tuple(findings), holding)
 
 
 def _reading(facts: Facts, target: Target) -> Reading:

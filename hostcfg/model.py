@@ -66,12 +66,17 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """One native key as read: ``raw`` is the host's own text, None unless ``state`` is VALUE or UNPARSED."""
+    """One native key as read: ``raw`` is the host's own text, None unless ``state`` is VALUE or UNPARSED.
+
+    ``source`` is where it was read: ``/proc/sys/net/ipv4/tcp_rmem``, ``netsh interface tcp show global``.
+    ``fixed`` says why not even an administrator can write it here, None where one can or nobody knows.
+    """
 
     key: str
     raw: str | None
     state: State = State.VALUE
-    source: str = ""  # where it was read: "/proc/sys/net/ipv4/tcp_rmem", "netsh interface tcp show global"
+    source: str = ""
+    fixed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

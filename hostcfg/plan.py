@@ -7,7 +7,7 @@ maxsockbuf below sendspace, for one).  Restoring goes the exact way back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import ChangeRefused
@@ -46,14 +46,27 @@ def make_plan(
 
     ``also`` (native key -> raw) are targets that hold already: with ``persist`` those that the next
     boot would lose become steps too, which write nothing but the file.
+    A key that nobody can write here (``Native.fixed``) is left out, and a note says so.
     ChangeRefused, which names the key: a step without an inverse, a host that would lock people out
-    (both unless ``force``), a key that can't be written.
+    (both unless ``force``), a setting that can only be read.
     """
     writes = list(_merged(facts, differences, platform).values())
     writes += _companions(facts, {write.key: write.to_raw for write in writes}, also or {})
     if persist:
         writes += _only_persisted(facts, platform, writes, also or {})
-    return plan_writes(facts, platform, [_step_data(w) for w in writes], persist=persist, force=force)
+    fixed = {w.key: facts.native[w.key].fixed for w in writes if w.key in facts.native}
+    wanted = [_step_data(w) for w in writes if fixed.get(w.key) is None]
+    plan = plan_writes(facts, platform, wanted, persist=persist, force=force)
+    return replace(plan, notes=(*_left_out(fixed), *plan.notes))
+
+
+def _left_out(fixed: Mapping[str, str | None]) -> list[str]:
+    """What is not planned since nobody can write it here: one sentence a reason."""
+    keys: dict[str, list[str]] = {}
+    for key, why in fixed.items():
+        if why is not None:
+            keys.setdefault(why, []).append(key)
+    return [f"left out, since nobody can write {', '.join(names)} here: {why}" for why, names in keys.items()]
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,12 @@ class Planner:
 
         audit = audit_host(facts, self.profile, self.link, self.inputs)
         return make_plan(
-            facts, audit.differences, get_platform(facts.os), persist=self.persist, force=self.force
+            facts,
+            audit.differences,
+            get_platform(facts.os),
+            persist=self.persist,
+            force=self.force,
+            also=audit.holding,
         )
 
     def document(self) -> Mapping[str, Json]:

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("change_id", metavar="[ID]", required=False)
-@click.option("--limit", type=click.IntRange(1), default=None, metavar="N", help="Only the newest N.")
+@click.option("--limit", "newest", type=click.IntRange(1), metavar="N", help="Only the newest N.")
 @output_options()
 @with_session
-def history(session: Session, change_id: str | None, limit: int | None) -> int:
+def history(session: Session, change_id: str | None, newest: int | None) -> int:
     """What was changed, when, by whom, and how it ended.
 
     \b
@@ -28,7 +28,7 @@ def history(session: Session, change_id: str | None, limit: int | None) -> int:
     from hostcfg.journal import Journal
 
     journal = Journal.open()
-    changes = [journal.change(change_id)] if change_id is not None else list(journal.changes(limit))
+    changes = [journal.change(change_id)] if change_id is not None else list(journal.changes(newest))
 
     def blocks() -> list[Block]:
         from hostcfg.outputs.change_views import history_blocks

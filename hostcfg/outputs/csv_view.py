@@ -18,7 +18,8 @@ def parse_csv(found: Sequence[tuple[str, Parsed]]) -> str:
 
     Records of iperf in their own columns if any file holds one, else ``file,name,value``.
     """
-    from hostcfg.platforms.iperf.csv_text import RECORD_FIELDS, cell
+    from hostcfg.platforms.iperf.csv_text import cell
+    from hostcfg.platforms.iperf.measure import RECORD_FIELDS
 
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

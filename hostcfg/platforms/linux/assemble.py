@@ -93,9 +93,16 @@ def _confined(view: View) -> str | None:
     return ", ".join(parts) or None
 
 
+BY_HAND = "sysctl --system"
+"""The loader of a host where nothing is seen that loads sysctl files at boot."""
+
+
 def _boot_values(view: View) -> tuple[BootValue, ...]:
     if view.boot is not None:
         return tuple(view.boot.values[key] for key in sorted(view.boot.values))
+    if view.by_hand is not None:
+        values = view.by_hand.values
+        return tuple(replace(values[key], loader=BY_HAND) for key in sorted(values))
     last = {value.key: value for value in view.config}
     return tuple(last[key] for key in sorted(last))
 

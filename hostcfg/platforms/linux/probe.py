@@ -193,12 +193,27 @@ exit 0
 """
 
 # The patterns leave out tcp_fastopen_key and netdev_rss_key: secrets, and no settings.
-_PROC_SYS = r"""
+_KEY_FILES = r"""
 set +f
 set -- /proc/sys/net/core/[!n]* /proc/sys/net/core/netdev_[!r]* /proc/sys/net/ipv4/tcp_[!f]* \
   /proc/sys/net/ipv4/tcp_f[!a]* /proc/sys/net/ipv4/tcp_fa[!s]* /proc/sys/net/ipv4/tcp_fastopen \
   /proc/sys/net/ipv4/tcp_fastopen_b* /proc/sys/net/ipv4/udp_*mem* /proc/sys/net/ipv4/ip_no_pmtu_disc \
   /proc/sys/net/ipv4/ip_local_port_range
+"""
+
+# Keys that not even root may write: a namespace's view of a global one, or a read-only /proc/sys.
+_FIXED = (
+    _KEY_FILES
+    + r"""
+[ -w /proc/sys/net/ipv4/tcp_no_metrics_save ] || [ "$(id -u)" = 0 ] || exit 0
+for hc_f; do [ ! -f "$hc_f" ] || [ -w "$hc_f" ] || printf '%s\n' "$hc_f"; done
+exit 0
+"""
+)
+
+_PROC_SYS = (
+    _KEY_FILES
+    + r"""
 if hc_has grep; then grep -aH '' "$@"; exit $?; fi
 for hc_t in cat 'sed -n p' 'awk 1' 'head -n 99' 'tail -n 99'; do
   hc_has "${hc_t%% *}" || continue
@@ -212,6 +227,7 @@ done
 echo 'hostcfg: nothing here reads a file: no grep, cat, sed, awk, head or tail' >&2
 exit 97
 """
+)
 
 _NET_CLASS = r"""
 for hc_if in $hc_ifs; do
@@ -287,6 +303,7 @@ def probe_body(request: ProbeRequest) -> str:
         sh_section(nonce, "uname", _UNAME),
         sh_section(nonce, "linux-host", _HOST),
         sh_section(nonce, "proc-sys", _PROC_SYS),
+        sh_section(nonce, "linux-fixed", _FIXED),
         sh_section(nonce, "ip-route", "printf '%s\\n' \"$hc_routes\""),
         sh_section(nonce, "linux-net-class", _NET_CLASS),
         sh_section(nonce, "linux-conf", conf),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -79,6 +79,8 @@ def view_of(host: str, sections: Sequence[Section]) -> View:
             _take_proc_sys(view, section, host)
         elif section.kind == "linux-host":
             _take_host(view, section.text)
+        elif section.kind == "linux-fixed":
+            _take_fixed(view, section.text)
         elif section.kind == "linux-peer-route":
             _take_routes(view, linux_parsers()["ip-route"].parse(section.text), "peer")
         elif section.kind in linux_parsers():
@@ -110,6 +112,16 @@ def _take_proc_sys(view: View, section: Section, host: str) -> None:
         key = path_to_key(failed["path"])
         source = f"/proc/sys/{failed['path']}: {failed['why'].strip()}"
         view.native.setdefault(key, Native(key, None, State.DENIED, source))
+
+
+def _take_fixed(view: View, text: str) -> None:
+    """Keys whose file root may not write: proc_sys_permission, fs/proc/proc_sysctl.c."""
+    for line in text.split("\n"):
+        key = path_to_key(line.strip().removeprefix("/proc/sys/")) if line.startswith("/proc/sys/") else ""
+        native = view.native.get(key)
+        if native is not None:
+            why = "it belongs to the whole kernel, and this is a namespace or container of it"
+            view.native[key] = replace(native, fixed=why)
 
 
 def _take_host(view: View, text: str) -> None:

@@ -1,0 +1,51 @@
+"""Keys that nobody can write on a host are planned around, and said."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from hostcfg.compare import compare_with_targets
+from hostcfg.model import Section, Target
+from hostcfg.plan import make_plan
+from hostcfg.platforms import get_platform
+
+LINUX = get_platform("linux")
+PROC = "/proc/sys/net/core/rmem_max:212992\n/proc/sys/net/ipv4/tcp_rmem:4096\t131072\t6291456\n"
+WANTED = [
+    Target("recv_buffer_max", "at_least", 33554432, "because", "tcp(7)"),
+    Target("recv_explicit_max", "at_least", 33554432, "because", "socket(7)"),
+]
+
+
+def test_a_key_that_nobody_can_write_is_left_out_with_its_reason() -> None:
+    sections = [Section("proc-sys", PROC), Section("linux-fixed", "/proc/sys/net/core/rmem_max\n")]
+    facts = LINUX.assemble("h", sections)
+    differences = compare_with_targets(facts, WANTED, LINUX).differences
+    assert [d.key for d in differences] == ["net.ipv4.tcp_rmem", "net.core.rmem_max"]
+    plan = make_plan(facts, differences, LINUX)
+    assert [step.key for step in plan.steps] == ["net.ipv4.tcp_rmem"]
+    assert any("net.core.rmem_max" in note and "nobody can write" in note for note in plan.notes)
+
+
+def test_without_that_mark_both_are_planned() -> None:
+    facts = LINUX.assemble("h", [Section("proc-sys", PROC)])
+    plan = make_plan(facts, compare_with_targets(facts, WANTED, LINUX).differences, LINUX)
+    assert {step.key for step in plan.steps} == {"net.ipv4.tcp_rmem", "net.core.rmem_max"}
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: a network namespace")
+def test_a_real_network_namespace() -> None:
+    """Since Linux 6.11 a child namespace shows rmem_max and lets nobody write it; before, it has none."""
+    call = [sys.executable, "-m", "hostcfg", "plan", "local", "-p", "wan", "--rate", "10gbit", "--rtt", "80ms"]
+    done = subprocess.run(["unshare", "-n", *call, "-o", "json"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    (host,) = json.loads(done.stdout)["hosts"]
+    keys = {step["key"] for step in host["steps"]}
+    assert "net.ipv4.tcp_wmem" in keys
+    assert "net.core.rmem_max" not in keys
