@@ -88,7 +88,7 @@ class BeginReport:
     """``values``: key -> (raw or None) as found under the lock; ``details`` what restoring needs beyond it.
 
     ``timer`` is how the timer was started, None where ``revert_in_s`` is 0.
-    ``listening_ports`` are TCP ports with a server that listens already.
+    ``listening_ports`` are TCP ports with a server that listens already (None: not known).
     """
 
     refusal: Refusal | None
@@ -99,7 +99,7 @@ class BeginReport:
     identity: Mapping[str, str]
     timer: str | None = None
     left_s: int | None = None
-    listening_ports: Sequence[int] = ()
+    listening_ports: Sequence[int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,7 +200,7 @@ def listener(lab: Lab) -> Iterator[int]:
 def test_servers_that_listen_already_are_named_by_port(lab: Lab, listener: int) -> None:
     _, result = lab.apply({"net.ipv4.tcp_rmem": "4096\t65536\t65536"})
     assert (
-        "servers that listen already keep their initial receive buffer until they restart: "
+        "servers that listen already keep their first receive buffer until they restart: "
         f"TCP port {listener}" in result.notes
     )
 

@@ -104,17 +104,8 @@ class LinuxChanger(PosixChanger):
         notes = []
         if any(key.startswith("net.") for key in keys):
             notes.append("connections that exist keep what they have; new ones get the new values")
-        initial = {"net.ipv4.tcp_rmem", "net.core.rmem_default"} & set(keys)
-        if initial and ports is None:
-            notes.append("servers that listen already keep their initial receive buffer until they restart")
-        elif initial and ports:
-            shown = ", ".join(map(str, ports[:12])) + (
-                f" and {len(ports) - 12} more" if len(ports) > 12 else ""
-            )
-            notes.append(
-                "servers that listen already keep their initial receive buffer until they restart: "
-                f"TCP port{'s' if len(ports) > 1 else ''} {shown}"
-            )
+        if {"net.ipv4.tcp_rmem", "net.core.rmem_default"} & set(keys):
+            notes += self.listeners("receive buffer", ports)
         return notes
 
 

@@ -14,11 +14,7 @@ hc_boot() {
 hc_identity() {
 	hc_i=$(cat /etc/machine-id 2>/dev/null) && [ -n "$hc_i" ] && printf 'machine-id %s\n' "$hc_i"
 	hc_i=$(cat /sys/class/dmi/id/product_uuid 2>/dev/null) && [ -n "$hc_i" ] && printf 'dmi %s\n' "$hc_i"
-	for hc_i in ed25519 ecdsa rsa; do
-		[ -r "/etc/ssh/ssh_host_${hc_i}_key.pub" ] &&
-			read -r hc_w hc_key hc_rest <"/etc/ssh/ssh_host_${hc_i}_key.pub" && printf 'host-key-%s %s\n' "$hc_i" "$hc_key"
-	done
-	return 0
+	hc_host_keys
 }
 
 # The timer is the last process to be killed when memory runs out.
@@ -223,6 +219,12 @@ hc_can_restore() {
 	return 1
 }
 
+# The permission bits of a key: a kernel that keeps one read-only gives it no write bit, for root either.
+hc_mode() {
+	[ "$1" = sysctl ] && ls -ld "$2" 2>/dev/null
+	return 0
+}
+
 hc_module_loaded() {
 	grep -q "^$1 " /proc/modules 2>/dev/null
 }
@@ -281,5 +283,6 @@ hc_own_pid() {
 
 # The ports that TCP servers listen on, as /proc/net has them.
 hc_listeners() {
+	[ -r /proc/net/tcp ] || return 1
 	cat /proc/net/tcp /proc/net/tcp6 2>/dev/null | sed -n 's/^ *[0-9]*: [0-9A-F]*:\([0-9A-F]*\) [0-9A-F]*:0000 0A .*/\1/p'
 }

@@ -162,7 +162,7 @@ hc_begin() {
 	[ "$hc_revert" -gt 0 ] && hc_arm
 	hc_move preparing pending || hc_refuse space "the state can't be changed in $hc_dir"
 	hc_sync "$hc_dir"
-	hc_say listeners "$(hc_listeners)"
+	hc_said=$(hc_listeners) && hc_say listeners "$hc_said"
 	command -v logger >/dev/null 2>&1 && logger -t hostcfg -- "$(cat "$hc_dir/NOTE")" 2>/dev/null
 	hc_read_state "$hc_dir"
 	hc_say state "$hc_state"

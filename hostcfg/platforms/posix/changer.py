@@ -66,6 +66,17 @@ class PosixChanger(Changer):
         words_a, words_b = a.split(), b.split()
         return len(words_a) == len(words_b) and all(map(_same_word, words_a, words_b))
 
+    def listeners(self, what: str, ports: Sequence[int] | None) -> Sequence[str]:
+        """The note that servers which listen already keep their first ``what``; none where nobody listens."""
+        if ports is not None and not ports:
+            return ()
+        text = f"servers that listen already keep their first {what} until they restart"
+        if ports is None:
+            return (text,)
+        more = f" and {len(ports) - 12} more" if len(ports) > 12 else ""
+        shown = ", ".join(map(str, ports[:12])) + more
+        return (f"{text}: TCP port{'s' if len(ports) > 1 else ''} {shown}",)
+
     @abstractmethod
     def style(self, path: str) -> Style:
         """How assignments stand in ``path``."""

@@ -77,6 +77,15 @@ hc_same_file() {
 	fi
 }
 
+# Public parts of the SSH host keys: with the machine's own id, what it is known by.
+hc_host_keys() {
+	for hc_i in ed25519 ecdsa rsa; do
+		hc_f=/etc/ssh/ssh_host_${hc_i}_key.pub
+		[ -r "$hc_f" ] && read -r hc_w hc_key hc_rest <"$hc_f" && printf 'host-key-%s %s\n' "$hc_i" "$hc_key"
+	done
+	return 0
+}
+
 # hc_lock_n=the newest lock's number (0: none), hc_lock_id=the change that holds it.
 # Locks are numbered and never taken away while they count: the newest one holds the host, and
 # whether it still holds is the state of its change.  So there is no stale lock to steal.

@@ -18,7 +18,8 @@ from hostcfg.errors import ChangeRefused
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-BEGIN = b"# BEGIN hostcfg (these lines are written by hostcfg; others are left alone)"
+BLOCK_START = b"# BEGIN hostcfg"
+BEGIN = BLOCK_START + b" (these lines are written by hostcfg; others are left alone)"
 END = b"# END hostcfg"
 
 
@@ -63,7 +64,7 @@ def without(now: bytes, after: bytes, before: bytes) -> bytes | None:
 def _split(data: bytes) -> tuple[bytes, list[bytes], bytes]:
     """What stands before the block, its lines, and what follows; no block where it has no end."""
     lines = data.splitlines(keepends=True)
-    starts = [i for i, line in enumerate(lines) if line.strip().startswith(b"# BEGIN hostcfg")]
+    starts = [i for i, line in enumerate(lines) if line.strip().startswith(BLOCK_START)]
     if not starts:
         return data, [], b""
     start = starts[-1]

@@ -58,7 +58,7 @@ def begin_report(job: Job, found: Mapping[str, Section]) -> BeginReport:
         identity=_pairs(found),
         timer=how,
         left_s=left,
-        listening_ports=_ports(_text(found, "listeners")),
+        listening_ports=_ports(_text(found, "listeners")) if "listeners" in found else None,
     )
 
 

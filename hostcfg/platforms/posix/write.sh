@@ -57,11 +57,6 @@ hc_final_step() {
 	hc_say "final.$1" "$hc_value" "$?"
 }
 
-hc_mode() {
-	[ "$1" = sysctl ] && ls -ld "$2" 2>/dev/null
-	return 0
-}
-
 # Some time must be left to verify and to confirm: a third of what was asked for, at most 5 s.
 hc_check_time() {
 	[ "$hc_revert" -gt 0 ] || return 0
