@@ -138,13 +138,13 @@ def _decode_posix(data: bytes) -> str:
 
 def read_file(host: str, path: Path, *, os_name: str | None = None) -> Facts:
     """Facts of a ``file:`` target: a snapshot of hostcfg's, or pasted output of native commands."""
+    data = read_bytes(path)
+    if looks_like_snapshot(data):
+        snapshot = load_snapshot(data, str(path))
+        return get_platform(snapshot.os).assemble(host, snapshot.sections)
     from hostcfg.pasted import decode_bytes
 
-    text = decode_bytes(read_bytes(path))
-    if looks_like_snapshot(text):
-        snapshot = load_snapshot(text, str(path))
-        return get_platform(snapshot.os).assemble(host, snapshot.sections)
-    return read_pasted(host, text, str(path), os_name=os_name)
+    return read_pasted(host, decode_bytes(data), str(path), os_name=os_name)
 
 
 def read_bytes(path: Path) -> bytes:

@@ -44,15 +44,18 @@ def dump_snapshot(facts: Facts) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def looks_like_snapshot(text: str) -> bool:
-    """Whether ``text`` claims to be a snapshot, whole or damaged."""
-    return text.lstrip()[:1] == "{" and '"hostcfg.snapshot/' in text[:2000]
+def looks_like_snapshot(data: bytes) -> bool:
+    """Whether ``data`` claims to be a snapshot, whole or damaged."""
+    start = data[:2000].removeprefix(b"\xef\xbb\xbf").lstrip()
+    return start[:1] == b"{" and b'"hostcfg.snapshot/' in start
 
 
-def load_snapshot(text: str, path: str) -> Snapshot:
-    """The snapshot in ``text``; InputError that names ``path`` if it is damaged or of a newer form."""
+def load_snapshot(data: bytes, path: str) -> Snapshot:
+    """The snapshot in ``data``; InputError that names ``path`` if it is damaged or of a newer form."""
     try:
-        document = json.loads(text)
+        document = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise InputError("a damaged snapshot: it is not UTF-8; take it again", path=path) from None
     except json.JSONDecodeError as error:
         raise InputError(
             f"a damaged snapshot: {error.msg}; take it again", path=path, line=error.lineno

@@ -105,7 +105,7 @@ def check(files: tuple[str, ...]) -> None:
     hostcfg profiles check my-profile.yaml
     """
     from hostcfg.cli import report
-    from hostcfg.profiles import check_profile
+    from hostcfg.profiles.check import check_profile
 
     code = OK
     for file in files:

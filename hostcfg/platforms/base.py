@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from shlex import quote
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -42,6 +43,28 @@ class Parser:
     recognize: Callable[[str], int]
     parse: Callable[[str], Parsed]
     transcript: bool = False
+
+
+def lazy_parser(kind: str, os: str, command: str, module: str, *, transcript: bool = False) -> Parser:
+    """The parser of ``kind`` that stands in ``module``, which is imported when it is first called."""
+
+    @cache
+    def real() -> Parser:
+        for value in vars(import_module(module)).values():
+            for one in value if isinstance(value, tuple) else (value,):
+                if isinstance(one, Parser) and one.kind == kind:
+                    return one
+        raise LookupError(f"{module} has no parser {kind}")
+
+    def recognize(text: str) -> int:
+        """As the parser itself."""
+        return real().recognize(text)
+
+    def parse(text: str) -> Parsed:
+        """As the parser itself."""
+        return real().parse(text)
+
+    return Parser(kind, os, command, recognize, parse, transcript)
 
 
 @dataclass(frozen=True, slots=True)

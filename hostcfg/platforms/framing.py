@@ -13,7 +13,6 @@ What a shell prints before the first frame (a banner, a profile's greeting) is l
 from __future__ import annotations
 
 import re
-import secrets
 
 from hostcfg.errors import HostError
 from hostcfg.model import Section
@@ -21,6 +20,8 @@ from hostcfg.model import Section
 
 def new_nonce() -> str:
     """16 hex digits that no output can foresee."""
+    import secrets
+
     return secrets.token_hex(8)
 
 

@@ -57,12 +57,19 @@ def test_a_difference_keeps_the_other_elements_of_a_triple() -> None:
         linux(), [target("recv_buffer_max", "at_least", 12582912)], get_platform("linux")
     )
     (found,) = compared.differences
-    assert (found.key, found.element, found.current, found.target) == ("net.ipv4.tcp_rmem", 2, 6291456, 12582912)
+    assert (found.key, found.element, found.current, found.target) == (
+        "net.ipv4.tcp_rmem",
+        2,
+        6291456,
+        12582912,
+    )
     assert (found.target_native or "").split() == ["4096", "131072", "12582912"]
 
 
 def test_a_host_that_has_more_is_left_alone() -> None:
-    compared = compare_with_targets(linux(), [target("recv_buffer_max", "at_least", 65536)], get_platform("linux"))
+    compared = compare_with_targets(
+        linux(), [target("recv_buffer_max", "at_least", 65536)], get_platform("linux")
+    )
     assert compared.differences == ()
     assert compared.findings == ()
 
@@ -84,7 +91,11 @@ def test_what_was_not_read_is_a_finding_and_no_difference() -> None:
     facts = replace(facts, readings={**facts.readings, "timestamps": denied})
     compared = compare_with_targets(
         facts,
-        [target("timestamps", "exact", True), target("sack", "exact", True), target("pacing", "exact", "off")],
+        [
+            target("timestamps", "exact", True),
+            target("sack", "exact", True),
+            target("pacing", "exact", "off"),
+        ],
         get_platform("linux"),
     )
     assert compared.differences == ()

@@ -60,7 +60,9 @@ def test_every_key_that_is_written_has_a_command_a_rank_and_a_place(platform: Pl
         if key.encode is not None:
             assert platform.set_command(key.name, "1")
             assert isinstance(platform.write_order(key.name), int)
-            assert platform.persist_target(key.name) is None or isinstance(platform.persist_target(key.name), str)
+            assert platform.persist_target(key.name) is None or isinstance(
+                platform.persist_target(key.name), str
+            )
 
 
 @each_platform

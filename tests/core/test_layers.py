@@ -16,7 +16,16 @@ ALLOWED: dict[str, set[str]] = {
     "nearest": set(),
     "units": {"errors"},
     "formula": {"errors", "model", "nearest", "units"},
-    "platforms": {"errors", "model", "settings", "changes", "nearest", "units", "transports.base", "decoding"},
+    "platforms": {
+        "errors",
+        "model",
+        "settings",
+        "changes",
+        "nearest",
+        "units",
+        "transports.base",
+        "decoding",
+    },
     "changes": {"errors", "model"},
     "pasted": {"errors", "model", "platforms", "nearest"},
     "profiles": {"errors", "model", "settings", "formula", "units", "nearest", "platforms", "yamltext"},
@@ -35,7 +44,8 @@ WORLD = {"socket", "subprocess", "sqlite3", "paramiko", "click", "requests", "ur
 
 def modules() -> list[tuple[str, Path]]:
     return [
-        (".".join(path.relative_to(PACKAGE).with_suffix("").parts), path) for path in sorted(PACKAGE.rglob("*.py"))
+        (".".join(path.relative_to(PACKAGE).with_suffix("").parts), path)
+        for path in sorted(PACKAGE.rglob("*.py"))
     ]
 
 

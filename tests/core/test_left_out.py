@@ -42,7 +42,19 @@ def test_without_that_mark_both_are_planned() -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root: a network namespace")
 def test_a_real_network_namespace() -> None:
     """Since Linux 6.11 a child namespace shows rmem_max and lets nobody write it; before, it has none."""
-    call = [sys.executable, "-m", "hostcfg", "plan", "local", "-p", "wan", "--rate", "10gbit", "--rtt", "80ms"]
+    call = [
+        sys.executable,
+        "-m",
+        "hostcfg",
+        "plan",
+        "local",
+        "-p",
+        "wan",
+        "--rate",
+        "10gbit",
+        "--rtt",
+        "80ms",
+    ]
     done = subprocess.run(["unshare", "-n", *call, "-o", "json"], capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
     (host,) = json.loads(done.stdout)["hosts"]

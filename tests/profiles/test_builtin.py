@@ -12,7 +12,8 @@ from hostcfg.formula import LONGEST_FORMULA
 from hostcfg.model import Link
 from hostcfg.platforms import all_platforms
 from hostcfg.platforms.base import ProfileContext
-from hostcfg.profiles import check_profile, find_profile, list_profiles, profile_targets
+from hostcfg.profiles import find_profile, list_profiles, profile_targets
+from hostcfg.profiles.check import check_profile
 from hostcfg.profiles.structure import Expression
 
 from .computing import CASE_1, COMMON, LAN, SYSTEMS, by_name, compute, values

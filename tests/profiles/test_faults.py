@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from hostcfg.errors import InputError, ProfileError
-from hostcfg.profiles import check_profile, load_profile
+from hostcfg.profiles import load_profile
+from hostcfg.profiles.check import check_profile
 from hostcfg.profiles.document import compose
 from hostcfg.profiles.schema import read_draft
 

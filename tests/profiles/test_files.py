@@ -14,7 +14,8 @@ import hostcfg.profiles
 from hostcfg.errors import ProfileError, UsageError
 from hostcfg.model import Link
 from hostcfg.platforms.base import ProfileContext
-from hostcfg.profiles import check_profile, find_profile, list_profiles, profile_targets
+from hostcfg.profiles import find_profile, list_profiles, profile_targets
+from hostcfg.profiles.check import check_profile
 from hostcfg.profiles.files import builtin_directory
 
 TOP = Path(hostcfg.__file__).parent.parent

@@ -1,34 +1,34 @@
-"""Parsers of Linux's native outputs and files; ``PARSERS`` is all of them."""
+"""Parsers of Linux's native outputs and files; ``PARSERS`` is all of them, each imported when it is used."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from hostcfg.platforms.base import Parser, lazy_parser
 
-from hostcfg.platforms.linux.parsers.conf_file import SYSCTL_CONF
-from hostcfg.platforms.linux.parsers.ethtool import ETHTOOL
-from hostcfg.platforms.linux.parsers.link import IP_LINK
-from hostcfg.platforms.linux.parsers.procsys import PROC_READ, PROC_SYS
-from hostcfg.platforms.linux.parsers.route import IP_ROUTE
-from hostcfg.platforms.linux.parsers.ss import SS
-from hostcfg.platforms.linux.parsers.sysctl import SYSCTL, SYSCTL_SET
-from hostcfg.platforms.linux.parsers.system import SYSTEM
-from hostcfg.platforms.linux.parsers.tc import TC_QDISC
-from hostcfg.platforms.linux.parsers.tuned import TUNED_CONF
+_FOLDER = __name__
 
-if TYPE_CHECKING:
-    from hostcfg.platforms.base import Parser
+
+def _row(kind: str, command: str, module: str, *, transcript: bool = False) -> Parser:
+    return lazy_parser(kind, "linux", command, f"{_FOLDER}.{module}", transcript=transcript)
+
 
 PARSERS: tuple[Parser, ...] = (
-    SYSCTL,
-    SYSCTL_SET,
-    SYSCTL_CONF,
-    PROC_SYS,
-    PROC_READ,
-    TUNED_CONF,
-    TC_QDISC,
-    IP_LINK,
-    IP_ROUTE,
-    *ETHTOOL,
-    SS,
-    *SYSTEM,
+    _row("sysctl", "sysctl -a", "sysctl", transcript=True),
+    _row("sysctl-set", "sysctl --system", "sysctl", transcript=True),
+    _row("sysctl-conf", "sysctl.conf", "conf_file", transcript=True),
+    _row("proc-sys", "grep -H '' /proc/sys/...", "procsys"),
+    _row("proc-read", "cat /proc/sys/...", "procsys"),
+    _row("tuned-conf", "tuned.conf", "tuned"),
+    _row("tc-qdisc", "tc qdisc show", "tc"),
+    _row("ip-link", "ip link show", "link"),
+    _row("ip-route", "ip route show", "route"),
+    _row("ethtool-k", "ethtool -k", "ethtool"),
+    _row("ethtool-g", "ethtool -g", "ethtool"),
+    _row("ethtool-a", "ethtool -a", "ethtool"),
+    _row("ethtool-c", "ethtool -c", "ethtool"),
+    _row("ethtool-i", "ethtool -i", "ethtool"),
+    _row("ethtool", "ethtool", "ethtool"),
+    _row("ss", "ss -tin", "ss"),
+    _row("meminfo", "cat /proc/meminfo", "system"),
+    _row("os-release", "cat /etc/os-release", "system"),
+    _row("uname", "uname -a", "system"),
 )
