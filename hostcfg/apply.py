@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING
 
 from hostcfg.changes import Fault, HostChange
 from hostcfg.errors import ChangeRefused, HostcfgError, JournalError
-from hostcfg.hostrun import ChangeOptions, Connect, HostRun, OnEvent, nothing
+from hostcfg.hostrun import ChangeOptions, Connect, Each, HostRun, OnEvent, in_turn, nothing
 from hostcfg.journal import Draft
 from hostcfg.model import Plan, Step
 from hostcfg.platforms.changer import get_changer
@@ -147,6 +147,7 @@ def confirm_change(
     journal: Journal,
     connect: Connect,
     hosts: Collection[str] | None = None,
+    each: Each = in_turn,
     on_event: OnEvent = nothing,
 ) -> Sequence[HostChange]:
     """Ends the waiting time of the held hosts of a change, each over a new connection.
@@ -158,7 +159,7 @@ def confirm_change(
     if not waiting:
         states = ", ".join(f"{h.host} {h.status}" for h in change.hosts)
         raise ChangeRefused(f"nothing of change {change_id} waits for a confirmation ({states})")
-    return [_confirm_host(change, host, journal, connect, on_event) for host in waiting]
+    return each(lambda host: _confirm_host(change, host, journal, connect, on_event), waiting)
 
 
 def _confirm_host(

@@ -171,9 +171,19 @@ def _without_plan(run: Run, name: str) -> HostChange:
     return HostChange(name, "", status, error=fault, notes=notes, reach=run.reach.get(name, {}))
 
 
-def change_document(change_id: str | None, hosts: Sequence[HostChange]) -> dict[str, Json]:
-    """``hostcfg.change/1``; ``change_id`` None where no host needed a change."""
-    return {"schema": "hostcfg.change/1", "id": change_id, "hosts": [_host(h) for h in hosts]}
+def change_document(
+    change_id: str | None, hosts: Sequence[HostChange], not_reached: Sequence[str] = ()
+) -> dict[str, Json]:
+    """``hostcfg.change/1``; ``change_id`` None where no host needed a change.
+
+    ``not_reached`` are hosts of a run that were not begun.
+    """
+    return {
+        "schema": "hostcfg.change/1",
+        "id": change_id,
+        "hosts": [_host(h) for h in hosts],
+        "not_reached": list(not_reached),
+    }
 
 
 def history_document(changes: Sequence[Change]) -> dict[str, Json]:

@@ -39,9 +39,16 @@ if TYPE_CHECKING:
 Connect = Callable[[str], Transport]
 OnEvent = Callable[[str], None]
 Files = Callable[["BeginReport"], "Sequence[FileState]"]
+Each = Callable[[Callable[[HostChange], HostChange], Sequence[HostChange]], Sequence[HostChange]]
+"""Does something to each host, in whatever order, and returns what came of it in the order given."""
 
 GRACE_S = 20.0
 """How long after its deadline a host is still asked whether its timer has restored it."""
+
+
+def in_turn(work: Callable[[HostChange], HostChange], hosts: Sequence[HostChange]) -> Sequence[HostChange]:
+    """One host after the other."""
+    return [work(host) for host in hosts]
 
 
 def nothing(_: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from hostcfg.changes import UNFINISHED, Fault, HostChange, StepResult
 from hostcfg.errors import ChangeRefused, HostcfgError, HostError, JournalError
-from hostcfg.hostrun import ChangeOptions, Connect, HostRun, OnEvent, nothing
+from hostcfg.hostrun import ChangeOptions, Connect, Each, HostRun, OnEvent, in_turn, nothing
 from hostcfg.journal.process import lives_elsewhere
 from hostcfg.model import Plan, State
 from hostcfg.plan import Wanted, plan_writes
@@ -20,16 +20,13 @@ from hostcfg.platforms import get_platform
 from hostcfg.platforms.changer import get_changer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Collection, Sequence
 
     from hostcfg.apply import Read
     from hostcfg.changes import Change, FileState, HostStatus
     from hostcfg.journal import Draft, Journal
     from hostcfg.model import Facts
     from hostcfg.platforms.changer import BeginReport, Changer, StatusReport
-
-    Each = Callable[[Callable[[HostChange], HostChange], Sequence[HostChange]], Sequence[HostChange]]
-    """Does something to each host, in whatever order, and returns what came of it in the order given."""
 
 __all__ = [
     "Rollback",
@@ -69,11 +66,6 @@ class _Run:
     options: ChangeOptions
     on_event: OnEvent
     draft: Draft
-
-
-def in_turn(work: Callable[[HostChange], HostChange], hosts: Sequence[HostChange]) -> Sequence[HostChange]:
-    """One host after the other."""
-    return [work(host) for host in hosts]
 
 
 def in_force(change: Change, host: HostChange) -> bool:
@@ -171,6 +163,16 @@ def _nothing_stands(change: Change, hosts: Sequence[HostChange]) -> str:
     return f"nothing of change {change.id} is in force: {states}"
 
 
+def newest_in_force(journal: Journal, host: str | None = None) -> Change:
+    """The newest apply that still stands (on ``host``); ChangeRefused if there is none."""
+    for change in journal.changes():
+        mine = [h for h in change.hosts if host is None or h.host == host]
+        if change.kind == "apply" and any(in_force(change, h) or h.status == "pending" for h in mine):
+            return change
+    where = " on it" if host is not None else ""
+    raise ChangeRefused(f"no applied change is left to roll back{where}; see hostcfg history", host=host)
+
+
 def rollback_last(
     *,
     journal: Journal,
@@ -180,12 +182,10 @@ def rollback_last(
     on_event: OnEvent = nothing,
 ) -> Rollback:
     """Takes back the newest apply that still stands on some host; ChangeRefused if there is none."""
-    for change in journal.changes():
-        if change.kind == "apply" and any(in_force(change, h) or h.status == "pending" for h in change.hosts):
-            return rollback_change(
-                change.id, journal=journal, connect=connect, read=read, options=options, on_event=on_event
-            )
-    raise ChangeRefused("no applied change is left to roll back; see hostcfg history")
+    change = newest_in_force(journal)
+    return rollback_change(
+        change.id, journal=journal, connect=connect, read=read, options=options, on_event=on_event
+    )
 
 
 def rollback_host(
@@ -198,19 +198,15 @@ def rollback_host(
     on_event: OnEvent = nothing,
 ) -> Rollback:
     """Takes back the newest apply that still stands on ``host``, there alone; ChangeRefused if none does."""
-    for change in journal.changes():
-        mine = [h for h in change.hosts if h.host == host]
-        if change.kind == "apply" and any(in_force(change, h) or h.status == "pending" for h in mine):
-            return rollback_change(
-                change.id,
-                journal=journal,
-                connect=connect,
-                read=read,
-                options=options,
-                hosts={host},
-                on_event=on_event,
-            )
-    raise ChangeRefused("no applied change is left to roll back on it; see hostcfg history", host=host)
+    return rollback_change(
+        newest_in_force(journal, host).id,
+        journal=journal,
+        connect=connect,
+        read=read,
+        options=options,
+        hosts={host},
+        on_event=on_event,
+    )
 
 
 @dataclass(slots=True)

@@ -45,10 +45,8 @@ def to_reach(spec: HostSpec) -> dict[str, str | int]:
 
 def from_reach(name: str, reach: Mapping[str, Json]) -> HostSpec:
     """The host that :func:`to_reach` described; UsageError for what is no such description."""
-    known = {field: reach[field] for field in _REACH if field in reach}
-    if known.get("kind") not in ("local", "ssh") or not all(
-        isinstance(v, (str, int)) for v in known.values()
-    ):
+    known = {field: reach[field] for field in _REACH if isinstance(reach.get(field), (str, int))}
+    if known.get("kind") not in ("local", "ssh"):
         raise UsageError(f"the journal does not say how {name} is reached: give -i FILE")
     return HostSpec(name, **known)  # type: ignore[arg-type]  # what to_reach wrote
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
+from typing import NoReturn
 
 import click
 
@@ -114,7 +116,18 @@ def main() -> None:
         said = f"a fault in hostcfg itself: {type(error).__name__}: {error}"
         report(HostcfgError(f"{said}; please report it with what HOSTCFG_TRACEBACK=1 prints"))
         code = 2
-    sys.exit(code if isinstance(code, int) else 0)
+    _leave(code if isinstance(code, int) else 0)
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process, without waiting for hosts that an interrupted run has left in their threads."""
+    fleet = sys.modules.get("hostcfg.fleet")
+    if fleet is not None and fleet.threads_left():
+        with suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)  # the interpreter's own end could not be trusted while they run
+    sys.exit(code)
 
 
 def report(error: HostcfgError) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import signal
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
@@ -13,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from hostcfg.changes import HostChange
+    from hostcfg.hostrun import Each
     from hostcfg.model import Facts, Json, Plan
     from hostcfg.outputs.blocks import Block
     from hostcfg.targets import HostSpec
@@ -71,10 +77,16 @@ class Planner:
 
 
 class Hosts:
-    """Named hosts of one run, as the change engine asks for them."""
+    """Named hosts of one run, as the change engine asks for them.
 
-    def __init__(self, session: Session, specs: Sequence[HostSpec]) -> None:
+    ``known`` are hosts as the journal has them, for a change that was made in another process.
+    """
+
+    def __init__(
+        self, session: Session, specs: Sequence[HostSpec] = (), known: Sequence[HostChange] = ()
+    ) -> None:
         self.session = session
+        self.known = {host.host: host for host in known}
         self.specs = {spec.name: spec for spec in specs}
         for spec in specs:
             if spec.kind == "file":
@@ -91,10 +103,39 @@ class Hosts:
         return probe(transport, self.spec(name))
 
     def spec(self, name: str) -> HostSpec:
-        """How ``name`` is reached; a name that the journal knows is resolved like a target."""
+        """How ``name`` is reached: as the inventory of this run says, else as it was when it was changed.
+
+        What --identity and --become say wins over the journal.
+        """
         if name not in self.specs:
-            (self.specs[name],) = self.session.hosts([name])
+            self.specs[name] = self._resolved(name)
         return self.specs[name]
+
+    def _resolved(self, name: str) -> HostSpec:
+        from hostcfg.targets import from_reach, resolve_targets
+
+        inventory = self.session.inventory
+        listed = inventory.match(name) if inventory is not None else ()
+        if len(listed) == 1:
+            return listed[0]
+        if name not in self.known or not self.known[name].reach:
+            return resolve_targets([name])[0]
+        spec = from_reach(name, self.known[name].reach)
+        return replace(spec, key=self.session.identity or spec.key, become=self.session.become or spec.become)
+
+    def reach(self, name: str) -> Mapping[str, Json]:
+        """How ``name`` is reached in this run, for the journal: no secret, and no relative path."""
+        from hostcfg.targets import to_reach
+
+        spec = self.spec(name)
+        key = spec.key or self.session.identity
+        return to_reach(
+            replace(
+                spec,
+                key=str(Path(key).expanduser().absolute()) if key else None,
+                become=spec.become or self.session.become,
+            )
+        )
 
 
 def ask(question: str, *, yes: bool) -> None:
@@ -108,27 +149,77 @@ def ask(question: str, *, yes: bool) -> None:
     click.confirm(question, abort=True, err=True)
 
 
-def finish(session: Session, change_id: str | None, hosts: Sequence[HostChange]) -> int:
+def finish(
+    session: Session,
+    change_id: str | None,
+    hosts: Sequence[HostChange],
+    *,
+    not_reached: Sequence[str] = (),
+) -> int:
     """Print what became of a change; the exit code."""
     from hostcfg.changes import change_document
 
     def blocks() -> list[Block]:
         from hostcfg.outputs.change_views import change_blocks
 
-        return change_blocks(change_id, hosts)
+        return change_blocks(change_id, hosts, not_reached=not_reached, details=session.details(hosts))
 
-    session.emit(lambda: change_document(change_id, hosts), blocks)
+    session.emit(lambda: change_document(change_id, hosts, not_reached), blocks)
     for host in hosts:
         if host.error is not None:
             click.echo(f"hostcfg: {' '.join(host.error.message.split())}", err=True)
     return TROUBLE if any(host.trouble for host in hosts) else OK
 
 
-def map_hosts(names: Sequence[str], work: Callable[[str], HostChange], jobs: int) -> list[HostChange]:
-    """``work`` for each host, side by side; in the order of ``names``."""
-    from concurrent.futures import ThreadPoolExecutor
+class Interrupts:
+    """Ctrl-C or SIGTERM once: begin nothing more, and let the hosts in hand come to an end; twice: leave now.
 
-    if len(names) <= 1:
-        return [work(name) for name in names]
-    with ThreadPoolExecutor(max_workers=min(jobs, len(names))) as pool:
-        return list(pool.map(work, names))
+    A host that is left is told by the journal and by its own timer; one that ends needs neither.
+    """
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._heed: list[Callable[[], None]] = []
+        self._before: dict[int, Any] = {}
+
+    def heed(self, ask: Callable[[], None]) -> None:
+        """Call ``ask`` at the first interrupt; it runs in a signal handler."""
+        self._heed.append(ask)
+
+    def __enter__(self) -> Self:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._hear)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _hear(self, *_: object) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+        text = b"hostcfg: no further host is begun; waiting for those in hand (once more: leave them)\n"
+        with suppress(OSError):  # sys.stderr may be in use right where the signal came
+            os.write(2, text)
+        for ask in self._heed:
+            ask()
+
+
+def side_by_side(session: Session, interrupts: Interrupts) -> Each:
+    """How a rollback goes over hosts: several at once, none begun any more after an interrupt."""
+
+    def each(work: Callable[[HostChange], HostChange], hosts: Sequence[HostChange]) -> list[HostChange]:
+        from hostcfg.cli.progress import progress
+        from hostcfg.fleet import SideBySide
+
+        side = SideBySide(hosts, work, session.jobs, stopping=lambda: interrupts.asked)
+        interrupts.heed(side.nudge)
+        done: dict[int, HostChange] = {}
+        with progress(len(hosts), verbose=session.verbose) as tell:
+            for index, change in side:
+                done[index] = change
+                tell(change.host, change.error.kind if change.error is not None else None)
+        return [done[index] for index in sorted(done)]
+
+    return each

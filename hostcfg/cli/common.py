@@ -13,7 +13,7 @@ import click
 from hostcfg.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 
     from hostcfg.inventory import Inventory
     from hostcfg.model import Facts, Json, Link
@@ -130,6 +130,12 @@ class Session:
             )
         self.report_errors(outcomes)
         return outcomes
+
+    def details(self, hosts: Sized) -> bool:
+        """Whether to show each host in full: a few, or ``-v``; else one row each."""
+        from hostcfg.outputs.fleet_views import FEW
+
+        return self.verbose > 0 or len(hosts) <= FEW
 
     def report_errors(self, outcomes: Iterable[Outcome]) -> None:
         """One line on stderr for each host that could not be read."""

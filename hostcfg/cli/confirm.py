@@ -19,9 +19,12 @@ def confirm(session: Session, change_id: str) -> int:
     hostcfg confirm 20261130-162700-4f2a
     """
     from hostcfg.apply import confirm_change
-    from hostcfg.cli.change_common import Hosts, finish
+    from hostcfg.cli.change_common import Hosts, Interrupts, finish, side_by_side
     from hostcfg.journal import Journal
 
-    hosts = Hosts(session, [])
-    changes = confirm_change(change_id, journal=Journal.open(), connect=hosts.connect)
+    journal = Journal.open()
+    hosts = Hosts(session, known=journal.change(change_id).hosts)
+    with Interrupts() as interrupts:
+        each = side_by_side(session, interrupts)
+        changes = confirm_change(change_id, journal=journal, connect=hosts.connect, each=each)
     return finish(session, change_id, changes)

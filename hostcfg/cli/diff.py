@@ -75,7 +75,7 @@ def _diff_profile(
     def blocks() -> list[Block]:
         from hostcfg.outputs.views import diff_blocks
 
-        return diff_blocks(audit)
+        return diff_blocks(audit, details=session.details(audit.hosts))
 
     from hostcfg.outputs.documents import diff_document
 

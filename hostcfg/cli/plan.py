@@ -65,7 +65,7 @@ def print_plans(session: Session, specs: Sequence[HostSpec], planner: Planner) -
     def blocks() -> list[Block]:
         from hostcfg.outputs.change_views import plan_blocks
 
-        return plan_blocks(plans)
+        return plan_blocks(plans, details=session.details(plans))
 
     session.emit(lambda: plan_document(plans), blocks)
     return code_of(outcomes, differs=any(p.steps for p in plans))

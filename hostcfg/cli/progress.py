@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     Tell = Callable[[str, str | None], None]
     """Called for each host that is done: its name, and in a word what went wrong (None: nothing)."""
 
-FEW = 3
+_FEW = 3
 """Up to so many hosts no bar is worth its lines."""
 
 
@@ -22,7 +22,7 @@ def progress(total: int, *, verbose: int = 0) -> Iterator[Tell]:
 
     A bar on a terminal; elsewhere a line for each host with ``-v``, and nothing without.
     """
-    if total > FEW and sys.stderr.isatty():
+    if total > _FEW and sys.stderr.isatty():
         with _bar(total) as tell:
             yield tell
     elif verbose and total > 1:

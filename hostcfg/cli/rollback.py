@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hostcfg.cli.common import Session, host_options, output_options, with_session
-from hostcfg.errors import UsageError
+from hostcfg.cli.common import OK, TROUBLE, Session, host_options, output_options, with_session
+from hostcfg.errors import ChangeRefused, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hostcfg.apply import ChangeOptions
-    from hostcfg.changes import Change
-    from hostcfg.cli.change_common import Hosts
+    from hostcfg.changes import Change, HostChange
     from hostcfg.journal import Journal
 
 
@@ -53,50 +54,88 @@ def rollback(
     hostcfg rollback --unfinished --yes
     """
     from hostcfg.apply import ChangeOptions
-    from hostcfg.cli.change_common import Hosts, ask, finish
+    from hostcfg.cli.change_common import Hosts, Interrupts, ask, finish, side_by_side
     from hostcfg.journal import Journal
-    from hostcfg.rollback import rollback_change, rollback_host, rollback_last
+    from hostcfg.rollback import newest_in_force, rollback_change
 
     if sum((change_id is not None, host is not None, last, unfinished)) != 1:
         raise UsageError("say what to take back: an ID (hostcfg history), --host, --last or --unfinished")
     journal = Journal.open()
-    hosts = Hosts(session, [])
     options = ChangeOptions(revert_in_s=revert_in_s, force=force)
     if unfinished:
-        return _settle(session, journal, hosts, options, yes=yes)
-    if change_id is not None:
-        ask(f"take back {change_id} ({_what(journal.change(change_id))})?", yes=yes)
+        return _settle(session, journal, options, yes=yes)
+    change = journal.change(change_id) if change_id is not None else newest_in_force(journal, host)
+    chosen = _chosen(session, change, host)
+    ask(f"take back {change.id} ({_what(change, chosen)})?", yes=yes)
+    hosts = Hosts(session, known=change.hosts)
+    with Interrupts() as interrupts:
         done = rollback_change(
-            change_id, journal=journal, connect=hosts.connect, read=hosts.read, options=options
+            change.id,
+            journal=journal,
+            connect=hosts.connect,
+            read=hosts.read,
+            options=options,
+            hosts=chosen,
+            each=side_by_side(session, interrupts),
         )
-    elif host is not None:
-        ask(f"take back the newest change of {host}?", yes=yes)
-        done = rollback_host(host, journal=journal, connect=hosts.connect, read=hosts.read, options=options)
-    else:
-        ask(f"take back the newest change{_newest(journal)}?", yes=yes)
-        done = rollback_last(journal=journal, connect=hosts.connect, read=hosts.read, options=options)
-    return finish(session, done.id, done.hosts)
+    return finish(session, done.id, done.hosts, not_reached=_not_reached(change, chosen, done.hosts))
 
 
-def _settle(session: Session, journal: Journal, hosts: Hosts, options: ChangeOptions, *, yes: bool) -> int:
+def _chosen(session: Session, change: Change, host: str | None) -> list[str]:
+    """The hosts of a change that --host, --limit and --exclude leave."""
+    from hostcfg.targets import HostSpec, select
+
+    names = [one.host for one in change.hosts if host is None or one.host == host]
+    specs = [HostSpec(name, "ssh") for name in names]
+    chosen = select(specs, session.inventory, limit=session.limit, exclude=session.exclude)
+    return [spec.name for spec in chosen]
+
+
+def _not_reached(change: Change, chosen: Sequence[str], done: Sequence[HostChange]) -> list[str]:
+    """Hosts that still have the change, since the rollback was interrupted before their turn."""
+    from hostcfg.changes import UNFINISHED
+    from hostcfg.rollback import in_force
+
+    reached = {host.host for host in done}
+    standing = [h.host for h in change.hosts if in_force(change, h) or h.status in UNFINISHED]
+    return [name for name in standing if name in chosen and name not in reached]
+
+
+def _settle(session: Session, journal: Journal, options: ChangeOptions, *, yes: bool) -> int:
     """Every unfinished change: ask its hosts, and have them restored."""
-    from hostcfg.cli.change_common import ask, finish
-    from hostcfg.rollback import rollback_unfinished
+    from hostcfg.cli import report
+    from hostcfg.cli.change_common import Hosts, Interrupts, ask, finish, side_by_side
+    from hostcfg.rollback import settle_change
 
-    if not journal.unfinished():
+    changes = journal.unfinished()
+    if not changes:
         click.echo("hostcfg: nothing is unfinished", err=True)
         return finish(session, None, [])
-    ask("take back what did not reach its end?", yes=yes)
-    done = rollback_unfinished(journal=journal, connect=hosts.connect, read=hosts.read, options=options)
-    return finish(session, done[0].id if len(done) == 1 else None, [h for one in done for h in one.hosts])
+    ask(f"take back what did not reach its end ({', '.join(c.id for c in changes[:5])})?", yes=yes)
+    settled: list[HostChange] = []
+    code = OK
+    with Interrupts() as interrupts:
+        for change in changes:
+            hosts = Hosts(session, known=change.hosts)
+            try:
+                done = settle_change(
+                    change,
+                    journal=journal,
+                    connect=hosts.connect,
+                    read=hosts.read,
+                    options=options,
+                    each=side_by_side(session, interrupts),
+                )
+            except ChangeRefused as error:
+                report(error)
+                code = TROUBLE
+                continue
+            settled += done.hosts
+    return max(code, finish(session, changes[0].id if len(changes) == 1 else None, settled))
 
 
-def _what(change: Change) -> str:
+def _what(change: Change, hosts: Sequence[str]) -> str:
     from hostcfg.outputs.change_views import change_title
 
-    return f"{change_title(change)} on {', '.join(h.host for h in change.hosts[:5])}"
-
-
-def _newest(journal: Journal) -> str:
-    changes = journal.changes(1)
-    return f" ({changes[0].id})" if changes else ""
+    more = f" ... ({len(hosts)} hosts)" if len(hosts) > 5 else ""
+    return f"{change_title(change)} on {', '.join(hosts[:5])}{more}"

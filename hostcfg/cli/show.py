@@ -31,7 +31,7 @@ def show(session: Session, targets: tuple[str, ...]) -> int:
     def blocks() -> list[Block]:
         from hostcfg.outputs.views import show_blocks
 
-        return show_blocks(outcomes)
+        return show_blocks(outcomes, details=session.details(outcomes))
 
     session.emit(lambda: show_document(outcomes), blocks)
     return code_of(outcomes)

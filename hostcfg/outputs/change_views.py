@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hostcfg.outputs.blocks import Block, Code, Column, Heading, Paragraph, Row, Table, Tone
+from hostcfg.outputs.fleet_views import FEW, change_summary, plan_summary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,10 +28,15 @@ def _raw(raw: str | None) -> str:
     return "-" if raw is None else " ".join(raw.split()) or '""'
 
 
-def plan_blocks(plans: Sequence[Plan]) -> list[Block]:
-    """The exact commands of each host, in order, with their inverses."""
+def plan_blocks(plans: Sequence[Plan], *, details: bool = True) -> list[Block]:
+    """The exact commands of each host, in order, with their inverses.
+
+    Several hosts have a summary before them, or instead where ``details`` are not wanted.
+    """
     blocks: list[Block] = []
-    for plan in plans:
+    if len(plans) > FEW or not details:
+        blocks += plan_summary(plans)
+    for plan in plans if details else ():
         count = len(plan.steps)
         aside = f"{count} step{'s' if count != 1 else ''}" if count else "nothing to do"
         blocks.append(Heading(plan.host, f"{plan.os}: {aside}", "warning" if count else "good"))
@@ -49,11 +55,23 @@ def plan_blocks(plans: Sequence[Plan]) -> list[Block]:
     return blocks
 
 
-def change_blocks(change_id: str | None, hosts: Sequence[HostChange]) -> list[Block]:
-    """What became of each host, step by step, and how to go on."""
+def change_blocks(
+    change_id: str | None,
+    hosts: Sequence[HostChange],
+    *,
+    not_reached: Sequence[str] = (),
+    details: bool = True,
+) -> list[Block]:
+    """What became of each host, step by step, and how to go on.
+
+    Several hosts have a summary before them, or instead where ``details`` are not wanted.
+    """
     blocks: list[Block] = []
+    if len(hosts) + len(not_reached) > FEW or not details:
+        blocks += change_summary(hosts, not_reached)
     for host in hosts:
-        blocks += _host_blocks(host)
+        if details:
+            blocks += _host_blocks(host)
         if host.status == "pending" and change_id is not None:
             blocks.append(Paragraph(_pending_text(change_id, host), "warning", "waiting"))
     if change_id is not None and hosts:
@@ -111,18 +129,26 @@ def change_title(change: Change) -> str:
 def status_counts(change: Change) -> str:
     """``3 applied, 1 failed``."""
     counts: dict[str, int] = {}
-    for host in change.hosts:
+    for host in change.everyone:
         counts[host.status] = counts.get(host.status, 0) + 1
     return ", ".join(f"{n} {status}" for status, n in counts.items()) or "no host"
 
 
 def _one_change(change: Change) -> list[Block]:
+    everyone = change.everyone
+    not_reached = [host.host for host in everyone if host.status == "planned" and not host.steps]
     ended = change.ended or "unfinished: hostcfg rollback --unfinished asks the hosts"
     blocks: list[Block] = [
         Heading(change.id, change_title(change)),
         Paragraph(f"by {change.by} from {change.from_host}, started {change.started}, ended {ended}"),
     ]
-    for host in change.hosts:
+    reached = [host for host in everyone if host.host not in not_reached]
+    if len(everyone) > FEW:
+        blocks += change_summary(reached, not_reached)
+    if not_reached:
+        text = f"hostcfg apply --resume {change.id} goes on with the hosts that were not reached"
+        blocks.append(Paragraph(text, "note", "note"))
+    for host in reached:
         blocks += _host_blocks(host)
         if host.undone_by:
             blocks.append(Paragraph(f"taken back by {host.undone_by}", "note", "note"))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hostcfg.model import State
 from hostcfg.outputs.blocks import Block, Column, Heading, Paragraph, Row, Table, Tone
+from hostcfg.outputs.fleet_views import FEW, diff_summary, show_summary
 from hostcfg.settings import SETTINGS
 from hostcfg.units import format_rate, format_size, format_time
 
@@ -50,10 +51,15 @@ def finding_blocks(findings: Sequence[Finding]) -> list[Block]:
     ]
 
 
-def show_blocks(outcomes: Sequence[Outcome]) -> list[Block]:
-    """Facts of each host: settings with their native keys, interfaces, what is persisted, findings."""
+def show_blocks(outcomes: Sequence[Outcome], *, details: bool = True) -> list[Block]:
+    """Facts of each host: settings with their native keys, interfaces, what is persisted, findings.
+
+    Several hosts have a summary before them, or instead where ``details`` are not wanted.
+    """
     blocks: list[Block] = []
-    for outcome in outcomes:
+    if len(outcomes) > FEW or not details:
+        blocks += show_summary(outcomes)
+    for outcome in outcomes if details else ():
         if outcome.facts is None:
             blocks.append(Heading(outcome.spec.name, "could not be read", "error"))
             continue
@@ -130,10 +136,15 @@ def _known(value: int | None) -> str:
     return "-" if value is None else str(value)
 
 
-def diff_blocks(audit: ProfileAudit) -> list[Block]:
-    """Each host against the profile: current, target, rule and reason, and what it means."""
+def diff_blocks(audit: ProfileAudit, *, details: bool = True) -> list[Block]:
+    """Each host against the profile: current, target, rule and reason, and what it means.
+
+    Several hosts have a summary before them, or instead where ``details`` are not wanted.
+    """
     blocks: list[Block] = []
-    for host in audit.hosts:
+    if len(audit.hosts) > FEW or not details:
+        blocks += diff_summary(audit, link_text(audit.link))
+    for host in audit.hosts if details else ():
         blocks += _audit_blocks(host, audit)
     return blocks
 

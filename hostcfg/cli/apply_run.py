@@ -1,0 +1,302 @@
+"""The work of ``hostcfg apply``: one host, a run over many in batches, or the rest of a run that was cut."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from hostcfg.apply import ChangeOptions, apply_host
+from hostcfg.batches import BatchRun, Rules, cut, parse_sizes
+from hostcfg.changes import Fault, Run
+from hostcfg.cli.change_common import Hosts, Interrupts, Planner, ask, finish, side_by_side
+from hostcfg.cli.common import TROUBLE, Session
+from hostcfg.errors import ChangeRefused, UsageError
+from hostcfg.journal import Draft, Journal
+from hostcfg.rollback import rollback_change, settle_change
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from hostcfg.batches import OnFailure
+    from hostcfg.changes import Change, HostChange, RunState
+    from hostcfg.model import Json
+    from hostcfg.targets import HostSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line says of an apply; rate and rtt still as text."""
+
+    profile_name: str
+    rate: str | None
+    rtt: str | None
+    inputs: Sequence[str]
+    persist: bool
+    revert_in_s: int
+    hold: bool
+    force: bool
+    max_failures: int
+    on_failure: OnFailure
+    check: str | None
+
+    def planner(self) -> Planner:
+        """Facts to a plan."""
+        return Planner(
+            self.profile_name, self.rate, self.rtt, self.inputs, persist=self.persist, force=self.force
+        )
+
+    def stored(self) -> dict[str, Json]:
+        """As the journal keeps it for a resume.
+
+        Not the check's command, which may hold a password; a profile's file by its whole path.
+        """
+        own = Path(self.profile_name)
+        name = str(own.absolute()) if own.exists() else self.profile_name
+        return {
+            **asdict(self),
+            "inputs": list(self.inputs),
+            "profile_name": name,
+            "check": self.check is not None,
+        }
+
+
+def parse_check(text: str | None) -> list[str] | None:
+    """The words of ``--check``; UsageError for an unfinished quotation or no word at all."""
+    if text is None:
+        return None
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"--check {text[:60]!r}: {error}") from None
+    if not words:
+        raise UsageError("--check takes a command")
+    return words
+
+
+def apply_new(session: Session, specs: Sequence[HostSpec], asked: Asked, batch: str, *, yes: bool) -> int:
+    """A new change on ``specs``; the exit code."""
+    planner = asked.planner()
+    sizes = parse_sizes(batch)
+    parse_check(asked.check)
+    hosts = Hosts(session, specs)
+    names = [spec.name for spec in specs]
+    batches = cut(names, sizes)
+    ask(_question(planner.profile.name, batches), yes=yes)
+    journal = Journal.open()
+    run = None
+    if len(names) > 1:
+        run = Run(batches, {name: hosts.reach(name) for name in names}, asked.stored())
+    draft = journal.draft("apply", profile=planner.document(), run=run)
+    return _Apply(session, hosts, journal, draft, asked, planner).over(batches)
+
+
+def _question(profile: str, batches: Sequence[Sequence[str]]) -> str:
+    names = [name for batch in batches for name in batch]
+    shown = ", ".join(names[:5]) + (f" ... ({len(names)} hosts)" if len(names) > 5 else "")
+    sizes = "" if len(batches) == 1 else f", {' then '.join(str(len(batch)) for batch in batches[:6])}"
+    return f"apply {profile} to {shown}{sizes}{' ...' if len(batches) > 6 else ''}?"
+
+
+def resume(session: Session, change_id: str, given: Mapping[str, Any], *, yes: bool) -> int:
+    """The rest of a run: what hangs is settled, then the batches go on; the exit code.
+
+    ``given`` are fields of :class:`Asked` that the command line says anew.
+    """
+    check = given.get("check")
+    journal = Journal.open()
+    change = journal.change(change_id)
+    run = _resumable(change)
+    if run.options.get("check") and check is None:
+        raise UsageError(
+            "this run checks after each batch, and the journal keeps no commands: give --check again"
+        )
+    options: dict[str, Any] = {**run.options, "check": check, **given}
+    asked = Asked(**options)
+    parse_check(check)
+    planner = asked.planner()
+    hosts = Hosts(session, known=change.everyone)
+    left = _left(change)
+    ask(f"go on with {change_id}: {sum(map(len, left))} of {len(run.names)} hosts are left?", yes=yes)
+    with Interrupts() as interrupts:
+        settle_change(
+            change,
+            journal=journal,
+            connect=hosts.connect,
+            read=hosts.read,
+            options=ChangeOptions(asked.revert_in_s, force=asked.force),
+            each=side_by_side(session, interrupts),
+        )
+    change = journal.change(change_id)
+    draft = Draft(
+        id=change.id,
+        kind=change.kind,
+        started=change.started,
+        by=change.by,
+        from_host=change.from_host,
+        profile=change.profile,
+        run=replace(run, state="running", faults={}),
+    )
+    return _Apply(session, hosts, journal, draft, asked, planner).over(_left(change), change)
+
+
+def _resumable(change: Change) -> Run:
+    """The run of a change that can go on."""
+    if change.kind != "apply" or change.run is None:
+        raise ChangeRefused(f"change {change.id} is no run over several hosts: apply again")
+    taken = next((host.undone_by for host in change.hosts if host.undone_by is not None), None)
+    if taken is not None:
+        raise ChangeRefused(f"change {change.id} was taken back by {taken}: apply again")
+    return change.run
+
+
+def _left(change: Change) -> list[list[str]]:
+    """The batches without the hosts that need nothing any more, and without those that must be looked at."""
+    run = change.run
+    assert run is not None  # noqa: S101  # _resumable has seen it
+    kept = {h.host for h in change.hosts if h.status in ("applied", "pending", "failed", "unknown")}
+    kept |= set(run.unchanged)
+    batches = [[name for name in batch if name not in kept] for batch in run.batches]
+    return [batch for batch in batches if batch]
+
+
+class _Apply:
+    """One change being made, from its first batch to its report."""
+
+    def __init__(
+        self,
+        session: Session,
+        hosts: Hosts,
+        journal: Journal,
+        draft: Draft,
+        asked: Asked,
+        planner: Planner,
+    ) -> None:
+        self.session = session
+        self.hosts = hosts
+        self.journal = journal
+        self.draft = draft
+        self.asked = asked
+        self.planner = planner
+        self.options = ChangeOptions(asked.revert_in_s, hold=asked.hold, force=asked.force)
+
+    def over(self, batches: Sequence[Sequence[str]], before: Change | None = None) -> int:
+        """Runs ``batches``, takes back what the rules say, prints; ``before``: what is resumed."""
+        from hostcfg.cli.progress import progress
+
+        stuck = [h for h in before.hosts if h.status in ("failed", "unknown")] if before else []
+        unknown = sum(host.status == "unknown" for host in stuck)
+        rules = Rules(self.asked.max_failures, self.asked.on_failure, self._checker(), self.session.jobs)
+        run = BatchRun(batches, self._one, rules, failures=unknown)
+        self._keep(run, "running")
+        with (
+            Interrupts() as interrupts,
+            progress(sum(map(len, batches)), verbose=self.session.verbose) as tell,
+        ):
+            interrupts.heed(run.interrupt)
+            run.on_done = lambda change: tell(change.host, change.error.kind if change.error else None)
+            run.after_batch = lambda: self._keep(run, "running")
+            run.run()
+        self._keep(run, "stopped" if run.why is not None else "ended")
+        results = [*stuck, *run.results.values()]
+        if self.asked.on_failure == "rollback" and run.ended_badly and self._stored():
+            results = self._take_back(results)
+        return self._report(run, results)
+
+    def _one(self, name: str) -> HostChange:
+        return apply_host(
+            name,
+            draft=self.draft,
+            journal=self.journal,
+            connect=self.hosts.connect,
+            read=self.hosts.read,
+            planner=self.planner,
+            options=self.options,
+            reach=self.hosts.reach(name),
+        )
+
+    def _checker(self) -> Callable[[Sequence[str]], str | None] | None:
+        words = parse_check(self.asked.check)
+        if words is None:
+            return None
+        return lambda names: run_check(words, names, self.draft.id)
+
+    def _stored(self) -> bool:
+        return self.journal.is_stored(self.draft.id)
+
+    def _keep(self, run: BatchRun, state: RunState) -> None:
+        """How far the run is, in the journal."""
+        was = self.draft.run
+        if was is None:
+            return
+        done = run.results.values()
+        now = replace(
+            was,
+            state=state,
+            unchanged=[*was.unchanged, *(c.host for c in done if c.error is None and not c.steps)],
+            faults=_faults_without_steps(done),
+        )
+        self.journal.run_is(self.draft.id, now)
+
+    def _take_back(self, results: Sequence[HostChange]) -> list[HostChange]:
+        """Every host of this change back as it was; what became of each, the fault that began it kept."""
+        click.echo("hostcfg: taking the change back on the hosts that have it", err=True)
+        by_name = {change.host: change for change in results}
+        with Interrupts() as interrupts:
+            try:
+                back = rollback_change(
+                    self.draft.id,
+                    journal=self.journal,
+                    connect=self.hosts.connect,
+                    read=self.hosts.read,
+                    options=ChangeOptions(self.asked.revert_in_s),
+                    each=side_by_side(self.session, interrupts),
+                )
+            except ChangeRefused:
+                return list(results)  # no host had come to have it
+        for change in back.hosts:
+            begun = by_name.get(change.host, change)  # a resumed run has hosts from before
+            by_name[change.host] = replace(begun, status=change.status, error=change.error or begun.error)
+        return list(by_name.values())
+
+    def _report(self, run: BatchRun, results: Sequence[HostChange]) -> int:
+        order = {name: number for number, name in enumerate(self.draft.run.names if self.draft.run else [])}
+        results = sorted(results, key=lambda change: order.get(change.host, 0))
+        change_id = self.draft.id if self._stored() else None
+        code = finish(self.session, change_id, results, not_reached=run.not_reached)
+        for fault in run.faults:
+            click.echo(f"hostcfg: {fault}", err=True)
+        if run.why is None:
+            return TROUBLE if run.faults else code
+        if run.not_reached:
+            count = len(run.not_reached)
+            rest = f"; hostcfg apply --resume {change_id} goes on" if change_id is not None else ""
+            click.echo(f"hostcfg: stopped: {run.why}; {count} hosts not reached{rest}", err=True)
+        return TROUBLE
+
+
+def _faults_without_steps(done: Iterable[HostChange]) -> dict[str, Fault]:
+    """Why a host failed before the journal had anything of it to keep."""
+    return {c.host: c.error for c in done if c.error is not None and not c.steps}
+
+
+def run_check(words: Sequence[str], names: Sequence[str], change_id: str) -> str | None:
+    """What is wrong after a batch, by the user's own command; None if it says 0.
+
+    It gets the batch's hosts in ``HOSTCFG_HOSTS``, with blanks between, and the change's id in
+    ``HOSTCFG_CHANGE``; what it prints goes to standard error.
+    """
+    environment = {**os.environ, "HOSTCFG_HOSTS": " ".join(names), "HOSTCFG_CHANGE": change_id}
+    try:
+        done = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, stdout=2)
+    except OSError as error:
+        return f"--check {words[0]!r} can't be run: {error.strerror}"
+    if done.returncode == 0:
+        return None
+    how = f"with {done.returncode}" if done.returncode > 0 else f"by signal {-done.returncode}"
+    return f"--check {words[0]!r} ended {how} after {', '.join(names[:5])}{' ...' if len(names) > 5 else ''}"
