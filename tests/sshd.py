@@ -82,10 +82,11 @@ def fingerprint_of(key: Path) -> str:
 
 @dataclass
 class SshServer:
-    """One sshd on a free loopback port; every connection and command is in its log.
+    """One sshd on free loopback ports; every connection and command is in its log.
 
-    ``host_keys`` are key types to make, ``options`` further lines of sshd_config, ``authorized``
-    private keys whose public halves may log in; without any, :attr:`client_key` is made.
+    ``port`` is the first of ``ports``, ``extra_ports`` how many more there shall be.  ``host_keys``
+    are key types to make, ``options`` further lines of sshd_config, ``authorized`` private keys
+    whose public halves may log in; without any, :attr:`client_key` is made.
     """
 
     address: str = "127.0.0.1"
@@ -93,6 +94,7 @@ class SshServer:
     options: Sequence[str] = ()
     authorized: Sequence[Path] = ()
     port: int = 0
+    extra_ports: int = 0
     host_key_files: Sequence[Path] = ()
     user: str = field(default_factory=getpass.getuser)
 
@@ -101,6 +103,7 @@ class SshServer:
         self.directory = Path(tempfile.mkdtemp(prefix="hostcfg-sshd-"))
         self.directory.chmod(0o755)  # users who log in must be able to read authorized_keys
         self.client_key = self.directory / "client"
+        self.ports: list[int] = []
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -120,7 +123,8 @@ class SshServer:
     @property
     def destination(self) -> str:
         """``user@address:port``."""
-        return f"{self.user}@{self.address}:{self.port}"
+        address = f"[{self.address}]" if ":" in self.address else self.address
+        return f"{self.user}@{address}:{self.port}"
 
     @property
     def log(self) -> str:
@@ -140,7 +144,7 @@ class SshServer:
 
     def known_hosts(self, name: str | None = None) -> str:
         """Lines for a known_hosts file."""
-        host = name or (f"[{self.address}]:{self.port}" if self.port != 22 else self.address)
+        host = name or ",".join(f"[{self.address}]:{port}" for port in self.ports)
         return "".join(f"{host} {public_line(key)}\n" for key in self.host_key_files)
 
     def authorize(self, line: str) -> None:
@@ -178,7 +182,7 @@ class SshServer:
         lines = [
             *self.options,  # the first value of a keyword wins
             f"ListenAddress {self.address}",
-            f"Port {self.port}",
+            *(f"Port {port}" for port in self.ports),
             *(f"HostKey {key}" for key in self.host_key_files),
             f"AuthorizedKeysFile {self.directory}/authorized_keys",
             f"PidFile {self.directory}/pid",
@@ -198,7 +202,8 @@ class SshServer:
     def _start(self) -> None:
         fixed = self.port != 0
         for _ in range(_PORT_TRIES):
-            self.port = self.port if fixed else free_port(self.address)
+            self.ports = [free_port(self.address) for _ in range(1 + self.extra_ports)]
+            self.port = self.ports[0] = self.port if fixed else self.ports[0]
             config = self.directory / "sshd_config"
             config.write_text(self._config())
             command = [str(SSHD), "-D", "-f", str(config), "-E", str(self.directory / "log")]
@@ -217,7 +222,7 @@ class SshServer:
 
 def free_port(address: str = "127.0.0.1") -> int:
     """A port that nobody listens on right now."""
-    with socket.socket() as sock:
+    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as sock:
         sock.bind((address, 0))
         port: int = sock.getsockname()[1]
         return port

@@ -10,6 +10,13 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 
+DEFAULT_TIMEOUT_S = 30.0
+"""Bounds each of connect, login and command of one host (``--timeout``)."""
+
+DEFAULT_LIMIT_BYTES = 32 << 20
+"""The most that one command may print."""
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
     """What to execute: ``line`` as the host's exec request, ``stdin`` as its whole standard input.

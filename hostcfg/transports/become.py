@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from hostcfg.errors import HostError
 from hostcfg.transports.base import CommandResult
+from hostcfg.transports.words import printable
 
 if TYPE_CHECKING:
     from hostcfg.transports.base import Command
@@ -262,8 +263,8 @@ class DoasTerminal(Dialogue):
 
 def refusal(program: Become, words: str, status: int | None, host: str) -> HostError:
     """Why ``program`` did not run the command, from what it printed (in any language)."""
-    lines = [line.strip() for line in words.splitlines() if line.strip()]
-    said = lines[-1][:200] if lines else f"it ended with status {status}"
+    lines = [line for line in words.splitlines() if line.strip()]
+    said = printable(lines[-1]) if lines else f"it ended with status {status}"
     lower = words.lower()
     if status == 127 or "not found" in lower:
         advice = f"{program} is not installed there, or not in the PATH of a plain ssh command"

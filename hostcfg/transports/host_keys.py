@@ -54,6 +54,10 @@ class HostKeyStore:
         """Every key on record under the host's name (with its port, if that is not 22)."""
         return self._index(options).keys_for(options.known_as)
 
+    def on_record(self, options: HostOptions) -> list[KnownKey]:
+        """The keys by which the host may be known, to ask it for one of these first."""
+        return self.known(options) or self._known_without_port(options)
+
     def verify(self, host: str, options: HostOptions, offered: OfferedKey, *, accept_new: bool) -> None:
         """Return if ``offered`` is the key of this host; HostError ``host_key`` that says what to do.
 

@@ -8,15 +8,18 @@ import sys
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import HostError
-from hostcfg.transports.base import Command, CommandResult, Transport
+from hostcfg.transports.base import (
+    DEFAULT_LIMIT_BYTES,
+    DEFAULT_TIMEOUT_S,
+    Command,
+    CommandResult,
+    Transport,
+)
 from hostcfg.transports.become import dialogue_for
 
 if TYPE_CHECKING:
     from hostcfg.transports.destination import Become
     from hostcfg.transports.prompts import Prompts
-
-_DEFAULT_TIMEOUT_S = 30.0
-_DEFAULT_LIMIT_BYTES = 32 << 20
 
 
 class LocalTransport(Transport):
@@ -30,10 +33,10 @@ class LocalTransport(Transport):
         self,
         host: str = "local",
         *,
-        timeout_s: float = _DEFAULT_TIMEOUT_S,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
         become: Become | None = None,
         prompts: Prompts | None = None,
-        limit_bytes: int = _DEFAULT_LIMIT_BYTES,
+        limit_bytes: int = DEFAULT_LIMIT_BYTES,
     ) -> None:
         super().__init__(host)
         self.timeout_s = timeout_s
@@ -103,10 +106,10 @@ class LocalTransport(Transport):
 
 def _kill_tree(process: subprocess.Popen[bytes]) -> None:
     """Kill what still runs of a command: Windows has no process groups to kill."""
-    import psutil
-
     if process.poll() is not None:
         return
+    import psutil
+
     try:
         leader = psutil.Process(process.pid)
         family = [*leader.children(recursive=True), leader]

@@ -9,6 +9,7 @@ import paramiko
 
 from hostcfg.errors import HostError
 from hostcfg.transports.ssh_errors import translated
+from hostcfg.transports.words import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -128,7 +129,7 @@ class _Login:
         if self.partly:
             text = f"the login as {self.options.user} needs more than a key"
         if self.methods:
-            text += f"; it takes {', '.join(self.methods)}"
+            text += f"; it takes {printable(', '.join(self.methods))}"
         return HostError("auth", _with_notes(text, self.notes), host=self.session.host)
 
     def _cut_off(self, error: HostError) -> HostError:
@@ -155,7 +156,7 @@ class _Answers:
             answer, self._password = self._password, None
             return [answer]
         for prompt, _ in prompts:
-            self._notes.append(f"it asks {prompt.strip()[:60]!r}, which hostcfg can't answer")
+            self._notes.append(f"it asks {printable(prompt, 60)!r}, which hostcfg can't answer")
         return ["" for _ in prompts]
 
 

@@ -12,6 +12,7 @@ import threading
 from typing import IO
 
 from hostcfg.errors import HostError
+from hostcfg.transports.words import printable
 
 _GRACE_S = 2.0  # between asking the program to end and ending it
 
@@ -69,7 +70,7 @@ class ProxyCommand:
             size = self._errors.seek(0, os.SEEK_END)
             self._errors.seek(max(0, size - 1000))
             lines = self._errors.read().decode("utf-8", "replace").split("\n")
-            self.last_words = next((line.strip() for line in reversed(lines) if line.strip()), "")[:200]
+            self.last_words = printable(next((line for line in reversed(lines) if line.strip()), ""))
             self._errors.close()
 
 

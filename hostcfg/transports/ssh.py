@@ -9,6 +9,7 @@ from hostcfg.transports.base import Command, CommandResult, Transport
 from hostcfg.transports.become import dialogue_for
 from hostcfg.transports.known_hosts import fingerprint
 from hostcfg.transports.ssh_connect import Connection, connect
+from hostcfg.transports.words import printable
 
 if TYPE_CHECKING:
     from hostcfg.transports.destination import Become, Destination
@@ -45,6 +46,8 @@ class SshTransport(Transport):
         except HostError as error:
             if error.kind == "no_permission":
                 self.context.prompts.become.forget(self.host)
+            else:
+                self.close()  # what it still sends or does is nobody's any more
             raise
 
     def close(self) -> None:
@@ -54,14 +57,16 @@ class SshTransport(Transport):
 
     @property
     def banner(self) -> str | None:
-        return None if self._connection is None else self._connection.session.transport.remote_version
+        if self._connection is None:
+            return None
+        return printable(self._connection.session.transport.remote_version)
 
     @property
     def host_key_fingerprint(self) -> str | None:
         """``SHA256:...`` of the verified host key, once open: a host that was set up anew has another."""
         if self._connection is None:
             return None
-        return fingerprint(self._connection.session.offered_key().blob)
+        return fingerprint(self._connection.session.host_key_blob)
 
     def _become(self) -> Become | None:
         """root needs nobody's leave."""

@@ -31,7 +31,7 @@ _HANDSHAKE_BYTES = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """An open session, and the one through which it goes."""
+    """An open session, and what lets go of the one through which it goes."""
 
     session: Session
     release: Callable[[], None]
@@ -57,15 +57,17 @@ def connect(
     options = context.options(destination)
     limit_s = min(context.timeout_s, options.connect_timeout_s or context.timeout_s)
     began = time.monotonic()
+    known = context.host_keys.on_record(options)
     stream, release = _stream(context, destination, options, hops, trail, limit_s)
     left_s = max(0.1, limit_s - (time.monotonic() - began)) if release is _nothing else limit_s
-    wire = Wire(stream)
-    transport = ClientTransport(wire, context.host_keys.known(options))
+    wire = Wire(stream, context.timeout_s)
+    transport = ClientTransport(wire, known)
     connection = Connection(Session(transport, wire, options, destination.name), release)
     try:
         _handshake(connection.session, left_s, limit_s)
-        offered = connection.session.offered_key()
-        context.host_keys.verify(destination.name, options, offered, accept_new=context.accept_new)
+        context.host_keys.verify(
+            destination.name, options, connection.session.offered_key(), accept_new=context.accept_new
+        )
         log_in(connection.session, context.keys, context.prompts, context.timeout_s)
     except HostError as error:
         connection.close()

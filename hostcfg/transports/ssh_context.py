@@ -6,6 +6,7 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hostcfg.transports.base import DEFAULT_LIMIT_BYTES, DEFAULT_TIMEOUT_S
 from hostcfg.transports.host_keys import HostKeyStore
 from hostcfg.transports.keys import KeyRing
 from hostcfg.transports.prompts import Prompts
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from hostcfg.transports.destination import Destination
 
 logging.getLogger("paramiko").addHandler(logging.NullHandler())  # else its tracebacks go to stderr
-
-DEFAULT_TIMEOUT_S = 30.0
-DEFAULT_LIMIT_BYTES = 32 << 20
 
 CONFIG_FILES = (Path("~/.ssh/config"), Path("/etc/ssh/ssh_config"))
 

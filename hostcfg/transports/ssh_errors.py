@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal
 import paramiko
 from paramiko.ssh_exception import IncompatiblePeer
 
-from hostcfg.errors import HostError, HostErrorKind
+from hostcfg.errors import HostcfgError, HostError, HostErrorKind
+from hostcfg.transports.words import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,12 +42,15 @@ class Attempt:
 
 @contextmanager
 def translated(attempt: Attempt) -> Iterator[Attempt]:
-    """Raises HostError for everything that paramiko, sockets and name servers raise inside."""
+    """Raises HostError for everything that paramiko, sockets and name servers raise inside.
+
+    What a host sends can make paramiko raise anything, in its own thread, and hand it to us.
+    """
     try:
         yield attempt
-    except HostError:
+    except HostcfgError:
         raise
-    except (paramiko.SSHException, OSError, EOFError, ValueError) as error:
+    except Exception as error:
         kind, message = _explain(error, attempt)
         raise HostError(kind, message, host=attempt.host) from error
 
@@ -57,6 +61,8 @@ def _explain(error: Exception, attempt: Attempt) -> tuple[HostErrorKind, str]:
         return ("command" if attempt.phase == "command" else "unreachable"), "it sends without end; given up"
     if spent == "time" or isinstance(error, TimeoutError):
         return "timeout", _TOO_SLOW[attempt.phase].format(limit=attempt.limit_s, port=attempt.port)
+    if attempt.phase == "command" and isinstance(error, paramiko.ChannelException):
+        return "command", f"the host opens no session ({_words(error)})"
     if attempt.phase == "command":
         return "command", f"the connection broke before the command ended ({_words(error)})"
     if attempt.phase == "login":
@@ -75,11 +81,11 @@ def _unreachable(error: Exception, attempt: Attempt) -> str:
     if isinstance(error, IncompatiblePeer):
         return f"{place} and hostcfg have no algorithm in common ({_words(error)}): its SSH server is too old"
     if isinstance(error, paramiko.ChannelException):
-        return f"the jump host can't or may not connect to {place} ({error.text or 'refused'})"
+        return f"the jump host can't or may not connect to {place} ({printable(error.text) or 'refused'})"
     head = attempt.wire.head if attempt.wire is not None else b""
     if head and not head.startswith(b"SSH-"):
         said = head.split(b"\n")[0].decode("ascii", "replace")
-        return f"{place} does not speak SSH (it says {_printable(said)!r}): is the port right?"
+        return f"{place} does not speak SSH (it says {printable(said)!r}): is the port right?"
     if isinstance(error, EOFError | ConnectionError) or isinstance(
         error.__context__,
         EOFError | ConnectionError,  # paramiko's error about the banner hides it
@@ -90,16 +96,12 @@ def _unreachable(error: Exception, attempt: Attempt) -> str:
         )
     if isinstance(error, OSError) and error.errno in (errno.EHOSTUNREACH, errno.ENETUNREACH):
         return f"no route to {place} ({_words(error)})"
-    if isinstance(error, paramiko.SSHException):
-        return f"{place} does not speak SSH ({_words(error)}): is the port right?"
-    return f"can't connect to {place} ({_words(error)})"
+    if isinstance(error, OSError):
+        return f"can't connect to {place} ({_words(error)})"
+    return f"{place} does not speak SSH ({_words(error)}): is the port right?"
 
 
 def _words(error: Exception) -> str:
     """The error's own words in one short line; a message of paramiko may hold what a host sent."""
     text = (error.strerror if isinstance(error, OSError) else None) or str(error) or "connection closed"
-    return _printable(text)[:160]
-
-
-def _printable(text: str) -> str:
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return printable(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import paramiko
@@ -165,6 +166,7 @@ class Session:
         self.wire = wire
         self.options = options
         self.host = host
+        self.host_key_blob = b""  # once known
 
     def attempt(self, phase: Phase, limit_s: float) -> Attempt:
         """What :func:`translated` needs to know."""
@@ -174,7 +176,7 @@ class Session:
         """The host key that the server has proved to hold."""
         key = self.transport.get_remote_server_key()
         certificate = getattr(key, "public_blob", None)
-        plain = key.asbytes()
+        plain = self.host_key_blob = key.asbytes()
         return OfferedKey(
             key_type=plain[4 : 4 + int.from_bytes(plain[:4], "big")].decode(),
             blob=plain,
@@ -194,7 +196,8 @@ class Session:
                     self.transport.request_exec(channel, dialogue.line)
                     return self._converse(channel, dialogue, limit_bytes)
                 finally:
-                    channel.close()
+                    with suppress(OSError, EOFError, paramiko.SSHException):
+                        channel.close()
         except HostError as error:
             if error.kind == "timeout" and (missing := dialogue.waiting_for()):
                 raise HostError("timeout", f"{missing} within {timeout_s:g} s", host=self.host) from error

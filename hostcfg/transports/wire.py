@@ -34,8 +34,11 @@ class Wire:
     leaves undone.  ``spent`` then says which limit it was.  ``head`` is how the stream began.
     """
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: Stream, stall_s: float) -> None:
+        """``stall_s``: how long one send may wait, even where no deadline is set."""
         self._stream = stream
+        self._stall_s = stall_s
+        self._stalled_since: float | None = None
         self._tcp = isinstance(stream, socket.socket) and stream.family in (socket.AF_INET, socket.AF_INET6)
         self._closed = False  # paramiko asks sockets for it
         self.deadline: float | None = None
@@ -50,7 +53,16 @@ class Wire:
 
     def send(self, data: bytes) -> int:
         self._check()
-        return self._stream.send(data)
+        try:
+            sent = self._stream.send(data)
+        except TimeoutError:
+            now = time.monotonic()
+            self._stalled_since = self._stalled_since or now
+            if now - self._stalled_since > self._stall_s:
+                self.spent = self.spent or "time"
+            raise
+        self._stalled_since = None
+        return sent
 
     def recv(self, size: int) -> bytes:
         self._check()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import socket
 import threading
 from contextlib import suppress
@@ -105,6 +106,20 @@ def banner_only(client: socket.socket) -> None:
 def banner_and_garbage(client: socket.socket) -> None:
     """A banner, then bytes that are no packet."""
     client.sendall(b"SSH-2.0-OpenSSH_9.9\r\n" + b"\xff" * 4096)
+    silent(client)
+
+
+def random_packets(seed: int, client: socket.socket) -> None:
+    """A banner, and packets whose frame is right and whose content is not."""
+    source = random.Random(seed)
+    client.sendall(b"SSH-2.0-OpenSSH_9.9\r\n")
+    for _ in range(4):
+        body = bytes([source.choice([20, 20, 21, 31, 1, 2, 4, 7, 52, 91, source.randrange(256)])])
+        body += source.randbytes(source.randrange(200))
+        padding = 4 + (-(len(body) + 9)) % 8
+        packet = bytes([padding]) + body + bytes(padding)
+        client.sendall(len(packet).to_bytes(4, "big") + packet)
+    client.shutdown(socket.SHUT_WR)
     silent(client)
 
 

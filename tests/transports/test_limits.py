@@ -7,6 +7,7 @@ import getpass
 import socket
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,16 @@ def test_servers_that_are_none(
 ) -> None:
     with bad_server.BadServer(behave) as bad:
         open_fails(make_context(timeout_s=LIMIT_S), f"root@127.0.0.1:{bad.port}", kind, words)
+
+
+def test_packets_that_mean_nothing(make_context: MakeContext) -> None:
+    """Whatever it makes paramiko raise, it is a fault of that host."""
+    context = make_context(timeout_s=5)
+    for seed in range(60):
+        with bad_server.BadServer(partial(bad_server.random_packets, seed)) as bad:
+            with pytest.raises(HostError) as caught:
+                SshTransport(parse_destination(f"root@127.0.0.1:{bad.port}"), context).open()
+            assert caught.value.kind == "unreachable", f"seed {seed}: {caught.value}"
 
 
 def test_closed_port(make_context: MakeContext) -> None:

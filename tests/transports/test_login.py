@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from typing import TYPE_CHECKING
 
@@ -251,7 +252,8 @@ def test_certificate(make_context: MakeContext, tmp_path: Path, how: str) -> Non
 
 @pytest.mark.root
 @pytest.mark.parametrize("method", ["password", "keyboard-interactive"])
-def test_password(make_context: MakeContext, method: str) -> None:
+def test_password(make_context: MakeContext, method: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
     secret = "s3cret pässword $HOME"
     options = ["PasswordAuthentication yes"]
     if method == "keyboard-interactive":
@@ -277,6 +279,8 @@ def test_password(make_context: MakeContext, method: str) -> None:
         silent = make_context(server, config="BatchMode yes", prompts=Prompts(password=answer))
         refused(server, silent, user=user)
         assert len(asked) == 1
+    assert "Authentication" in caplog.text
+    assert secret not in caplog.text
 
 
 @pytest.mark.root

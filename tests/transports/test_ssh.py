@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
+import sys
 import threading
 from typing import TYPE_CHECKING
 
@@ -84,6 +87,33 @@ def test_a_closed_transport_says_so(server: SshServer, make_context: MakeContext
         host.run(Command.sh("true"))
     assert caught.value.kind == "command"
     host.close()  # never raises
+
+
+def test_ipv6_and_several_ports(make_context: MakeContext) -> None:
+    if not has_ipv6():
+        pytest.skip("no IPv6 on loopback")
+    with SshServer(address="::1", extra_ports=1) as server:
+        context = make_context(server)
+        for port in server.ports:
+            with SshTransport(parse_destination(f"{server.user}@[::1]:{port}"), context) as host:
+                assert host.run(Command.sh("echo $SSH_CONNECTION")).stdout.endswith(b" ::1 %d\n" % port)
+
+
+def has_ipv6() -> bool:
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
+
+
+def test_what_ssh_costs_is_paid_only_for_ssh() -> None:
+    code = (
+        "import sys, hostcfg.transports.local, hostcfg.transports.destination;"
+        "print([m for m in ('paramiko', 'cryptography', 'psutil') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout == "[]\n"
 
 
 def test_round_trips(server: SshServer, make_context: MakeContext) -> None:
