@@ -176,6 +176,10 @@ class TestBoot:
         linked = host_facts(files=files | {"/etc/sysctl.d/99-sysctl.conf": "-> /etc/sysctl.conf"})
         assert messages(linked, "loaders_disagree") == []
         assert linked.boot[0].path == "/etc/sysctl.d/99-sysctl.conf"
+        assert "99-sysctl.conf:2 (a link to /etc/sysctl.conf)" in finding(linked, "boot_differs").message
+        assert facts.details["boot_files_ignored"] == [
+            "/etc/sysctl.conf: systemd-sysctl does not read it at boot"
+        ]
         assert messages(host_facts(files=files, marks=DEBIAN_11), "loaders_disagree") == []
 
     def test_the_loaders_take_another_file(self) -> None:
@@ -247,7 +251,8 @@ class TestBoot:
         marks = MACHINE + "=sysctl sysctl from procps-ng 4.0.2\n/proc/1/comm:nginx\n"
         facts = host_facts(files={"/etc/sysctl.conf": "net.core.somaxconn = 1"}, marks=marks)
         assert "(process 1 is nginx)" in finding(facts, "no_boot_loader").message
-        assert facts.boot == ()
+        assert [boot.loader for boot in facts.boot] == ["sysctl --system"]
+        assert "will be 1 by `sysctl --system`: /etc/sysctl.conf:1" in finding(facts, "boot_differs").message
 
     def test_a_masked_unit_loads_nothing(self) -> None:
         marks = MACHINE + SYSTEMD + "=masked /etc/systemd/system/systemd-sysctl.service\n"

@@ -304,3 +304,13 @@ class TestInNamespace:
         assert facts.confined is not None
         assert facts.confined.endswith("network namespace, read-only /proc/sys")
         assert any(f.kind == "read_only_sys" and f.severity == "warning" for f in facts.findings)
+        assert facts.native["net.ipv4.tcp_rmem"].fixed == "/proc/sys is mounted read-only here"
+
+    @pytest.mark.parametrize("shell", ["dash", "bash", "busybox sh"])
+    def test_keys_that_nobody_can_write(self, shell: str) -> None:
+        """rmem_max is there in a child namespace from 6.11 on, and belongs to the whole kernel."""
+        native = facts_of(sections_inside("", shell=shell)).native
+        assert native["net.ipv4.tcp_rmem"].fixed is None
+        assert native["net.ipv4.tcp_available_congestion_control"].fixed is not None
+        if "net.core.rmem_max" in native:
+            assert native["net.core.rmem_max"].fixed is not None

@@ -15,7 +15,7 @@ from hostcfg.model import Facts, Native, Reading, State
 from hostcfg.platforms.linux.findings import findings_of
 from hostcfg.platforms.linux.interfaces import interfaces_of
 from hostcfg.platforms.linux.keys import DEFAULT_QDISC, QDISCS, linux_keys, release_tuple
-from hostcfg.platforms.linux.view import config_natives, view_of
+from hostcfg.platforms.linux.view import BY_HAND, config_natives, view_of
 from hostcfg.settings import SETTINGS
 
 if TYPE_CHECKING:
@@ -93,10 +93,6 @@ def _confined(view: View) -> str | None:
     return ", ".join(parts) or None
 
 
-BY_HAND = "sysctl --system"
-"""The loader of a host where nothing is seen that loads sysctl files at boot."""
-
-
 def _boot_values(view: View) -> tuple[BootValue, ...]:
     if view.boot is not None:
         return tuple(view.boot.values[key] for key in sorted(view.boot.values))
@@ -112,6 +108,8 @@ def _details(view: View) -> dict[str, Json]:
     host = view.host
     routes: list[Json] = list(view.routes)
     found: dict[str, Json] = {"kernel": view.kernel, "machine": view.machine, "routes": routes or None}
+    if view.boot is not None and view.boot.ignored:
+        found["boot_files_ignored"] = [f"{path}: {why}" for path, why in view.boot.ignored]
     if host is not None:
         loader = host.loader
         found |= {

@@ -9,7 +9,7 @@ from hostcfg.platforms.linux.accepts import same_value
 from hostcfg.platforms.linux.conf import assignments
 from hostcfg.platforms.linux.keys import AVAILABLE, CONGESTION_CONTROL, PATH_KEYS
 from hostcfg.platforms.linux.stock import stock_values
-from hostcfg.platforms.linux.view import AT_BOOT, NOT_KNOWN
+from hostcfg.platforms.linux.view import AT_BOOT, BY_HAND, NOT_KNOWN
 from hostcfg.platforms.linux.wording import joined, shown
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hostcfg.model import BootValue, Facts, Severity
     from hostcfg.platforms.linux.view import View
 
+_WHEN = {NOT_KNOWN: "where this file is loaded", BY_HAND: f"by `{BY_HAND}`"}
 UFW_CONF = "/etc/ufw/sysctl.conf"
 MOST_OF_A_KIND = 8
 """Findings of one kind; a file full of the same fault is told once."""
@@ -41,9 +42,11 @@ def boot_findings(facts: Facts, view: View) -> list[Finding]:
     return found
 
 
-def place(value: BootValue) -> str:
-    """``/etc/sysctl.d/90-x.conf:3``."""
-    return f"{shown(value.path)}:{value.line}" if value.line else shown(value.path)
+def place(value: BootValue, view: View) -> str:
+    """``/etc/sysctl.d/90-x.conf:3``, and where it is a link, the file to edit."""
+    link = next((file.link for file in view.files if file.path == value.path), None)
+    where = f"{shown(value.path)}:{value.line}" if value.line else shown(value.path)
+    return where if link is None else f"{where} (a link to {shown(link)})"
 
 
 def _weight(key: str) -> Severity:
@@ -62,7 +65,6 @@ def _was_asked(key: str) -> bool:
 
 def _differs(facts: Facts, view: View) -> Iterator[Finding]:
     """A value that runs now and another one in the files."""
-    del view
     for value in facts.boot:
         native = facts.native.get(value.key)
         if native is None or native.raw is None or native.state is not State.VALUE or value.key in _ROUNDED:
@@ -71,8 +73,10 @@ def _differs(facts: Facts, view: View) -> Iterator[Finding]:
             continue
         if value.key == CONGESTION_CONTROL and not _has_algorithm(facts, value.raw):
             continue  # said by _not_loaded
-        when = "after the next boot" if value.loader != NOT_KNOWN else "where this file is loaded"
-        message = f"{value.key} is {shown(native.raw)} and will be {shown(value.raw)} {when}: {place(value)}"
+        when = _WHEN.get(value.loader, "after the next boot")
+        message = (
+            f"{value.key} is {shown(native.raw)} and will be {shown(value.raw)} {when}: {place(value, view)}"
+        )
         yield Finding("boot_differs", _weight(value.key), message, (value.key,))
 
 
@@ -82,12 +86,11 @@ def _has_algorithm(facts: Facts, name: str) -> bool:
 
 
 def _not_loaded(facts: Facts, view: View) -> Iterator[Finding]:
-    del view
     for value in facts.boot:
         if value.key == CONGESTION_CONTROL and not _has_algorithm(facts, value.raw):
             message = (
-                f"{place(value)} sets {value.key} to {shown(value.raw)}, which the kernel has not loaded: "
-                f"is the module tcp_{shown(value.raw)} there? (modprobe tcp_{shown(value.raw)})"
+                f"{place(value, view)} sets {value.key} to {shown(value.raw)}, which the kernel has not "
+                f"loaded: is the module tcp_{shown(value.raw)} there? (modprobe tcp_{shown(value.raw)})"
             )
             yield Finding("congestion_control_not_loaded", "warning", message, (value.key,))
 
@@ -96,17 +99,19 @@ def _refused(facts: Facts, view: View) -> Iterator[Finding]:
     """Lines that look fine and have no effect: a quoted triple, ``16M``, a comment behind a word."""
     if view.boot is not None:
         for value in view.boot.refused:
-            message = f"{place(value)}: the kernel refuses {shown(repr(value.raw))} for {shown(value.key)}"
+            message = (
+                f"{place(value, view)}: the kernel refuses {shown(repr(value.raw))} for {shown(value.key)}"
+            )
             yield Finding("boot_refused", "warning", message, (value.key,))
         for value in view.boot.ends:
             message = (
-                f"{place(value)}: busybox sysctl stops here, and no later line of this file has an effect"
+                f"{place(value, view)}: busybox sysctl stops here; no later line of this file has an effect"
             )
             yield Finding("boot_stops", "warning", message, (value.key,))
     for value in facts.boot:
         whole = view.host is not None and view.child_namespace is False
         if whole and _was_asked(value.key) and value.key not in facts.native:
-            message = f"{place(value)} sets {shown(value.key)}, which this kernel does not have"
+            message = f"{place(value, view)} sets {shown(value.key)}, which this kernel does not have"
             yield Finding("boot_unknown_key", "info", message, (value.key,))
 
 
@@ -120,8 +125,8 @@ def _overridden(facts: Facts, view: View) -> Iterator[Finding]:
         if final is not None and final != winner:
             continue  # the winner is overridden in its turn, and that pair is told
         message = (
-            f"{place(loser)} sets {loser.key} to {shown(loser.raw)}; "
-            f"{place(winner)} comes later and sets {shown(winner.raw)}"
+            f"{place(loser, view)} sets {loser.key} to {shown(loser.raw)}; "
+            f"{place(winner, view)} comes later and sets {shown(winner.raw)}"
         )
         # /etc over the distribution's own file is how it is meant to be
         meant = loser.path.startswith(("/usr/lib/", "/lib/")) and winner.path.startswith("/etc/")
@@ -149,15 +154,18 @@ def _disagree(facts: Facts, view: View) -> Iterator[Finding]:
             continue
         if at_boot is not None and same_value(key, at_boot.raw, by_hand.raw):
             continue
-        yield _disagreement(key, at_boot, by_hand, view.host.loader.name)
+        yield _disagreement(key, at_boot, by_hand, view, view.host.loader.name)
 
 
-def _disagreement(key: str, at_boot: BootValue | None, by_hand: BootValue, loader: str) -> Finding:
-    there = f"{place(by_hand)} sets {key} to {shown(by_hand.raw)}"
+def _disagreement(
+    key: str, at_boot: BootValue | None, by_hand: BootValue, view: View, loader: str
+) -> Finding:
+    there = f"{place(by_hand, view)} sets {key} to {shown(by_hand.raw)}"
     if at_boot is None:
         what = f"{there}, and {loader} does not read that file at boot"
     else:
-        what = f"{there} with `sysctl --system`; at boot {loader} sets {shown(at_boot.raw)}: {place(at_boot)}"
+        instead = f"at boot {loader} sets {shown(at_boot.raw)}: {place(at_boot, view)}"
+        what = f"{there} with `{BY_HAND}`; {instead}"
     return Finding("loaders_disagree", _weight(key), what, (key,))
 
 

@@ -60,7 +60,6 @@ class Host:
     loader: BootLoader | None = None
     procps: tuple[int, ...] | None = None
     container: str | None = None
-    own_users: bool = False
     read_only_sys: bool = False
     memory_bytes: int | None = None
     memory_limit_bytes: int | None = None
@@ -106,7 +105,6 @@ def read_host(text: str) -> Host:
         loader=_loader(marks),
         procps=_procps(marks),
         container=_container(marks),
-        own_users=_own_users(marks),
         read_only_sys=_read_only_sys(marks.files.get("/proc/self/mountinfo", ())),
         memory_bytes=_kib(memory),
         memory_limit_bytes=_memory_limit(marks),

@@ -6,7 +6,8 @@ A value is never read with the shell's ``read``: dash and ash read a byte at a t
 file answers only its first read (``proc_dointvec`` in kernel/sysctl.c), so ``212992`` would be ``2``.
 
 The sections that no person pastes have kinds of their own: ``linux-host`` (marks and small files),
-``linux-net-class`` (/sys/class/net), ``linux-conf`` (every sysctl file) and ``linux-peer-route``.
+``linux-net-class`` (/sys/class/net), ``linux-conf`` (every sysctl file), ``linux-modes`` (which keys
+can't be written) and ``linux-peer-route``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from hostcfg.errors import UsageError
 from hostcfg.platforms.framing import sh_section
+from hostcfg.platforms.linux.probe_routes import INTERFACES, PEER, PRELUDE, ROUTES
 
 if TYPE_CHECKING:
     from hostcfg.platforms.base import ProbeRequest
@@ -29,110 +31,6 @@ CONF_LIMIT_FILES = 250
 """Sysctl files looked at; a system as it comes has about ten."""
 
 _NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})")
-
-# Functions and variables of the whole probe.  `set -f`: a host's word is never a file pattern;
-# sections that want patterns switch them on again, in their own subshell.
-_PRELUDE = r"""
-set -f
-hc_has() { command -v "$1" >/dev/null 2>&1; }
-hc_lines() {
-  if hc_has grep; then grep -aH '' "$@" 2>/dev/null; return 0; fi
-  for hc_f; do
-    if [ ! -f "$hc_f" ] || [ ! -r "$hc_f" ]; then continue; fi
-    while IFS= read -r hc_l || [ -n "$hc_l" ]; do printf '%s:%s\n' "$hc_f" "$hc_l"; done <"$hc_f"
-  done 2>/dev/null
-}
-hc_after_dev() {
-  while read -r hc_l; do
-    # shellcheck disable=SC2086 # a route is split into its words
-    set -- $hc_l
-    while [ $# -gt 1 ]; do [ "$1" = dev ] && printf '%s\n' "$2"; shift; done
-  done
-}
-hc_add() {
-  for hc_n; do
-    case "$hc_n" in lo | . | .. | */*) continue ;; esac
-    case " $hc_ifs " in *" $hc_n "*) continue ;; esac
-    [ "$hc_count" -lt 16 ] || return 0
-    hc_ifs="$hc_ifs $hc_n"
-    hc_count=$((hc_count + 1))
-  done
-}
-hc_under() {
-  set +f
-  for hc_l in "/sys/class/net/$1"/lower_*; do
-    hc_l=${hc_l##*/lower_}
-    if [ -e "/sys/class/net/$hc_l/device" ]; then printf '%s\n' "$hc_l"; continue; fi
-    for hc_m in "/sys/class/net/$hc_l"/lower_*; do
-      [ -e "$hc_m" ] && { printf '%s\n' "$hc_l"; break; }
-    done
-  done
-}
-hc_ifs=''
-hc_count=0
-hc_routes=''
-hc_peer_route=''
-"""
-
-# The default routes.  Without `ip`, /proc/net/route has those of the main table, one next hop each.
-_ROUTES = r"""
-if hc_has ip; then
-  hc_routes=$(ip -4 route show default 2>/dev/null; ip -6 route show default 2>/dev/null)
-else
-  hc_routes=$(
-    hc_i=0
-    while [ "$hc_i" -lt 500 ] && read -r hc_d hc_dst _ _ _ _ hc_metric hc_mask _; do
-      hc_i=$((hc_i + 1))
-      [ "$hc_dst$hc_mask" = 0000000000000000 ] && printf 'default dev %s metric %s\n' "$hc_d" "$hc_metric"
-    done </proc/net/route
-    hc_i=0
-    while [ "$hc_i" -lt 500 ] && read -r hc_dst hc_len _ _ _ _ _ _ _ hc_d; do
-      hc_i=$((hc_i + 1))
-      case "$hc_dst$hc_len" in
-      *[!0]*) ;;
-      *) [ "$hc_d" = lo ] || printf 'default dev %s\n' "$hc_d" ;;
-      esac
-    done </proc/net/ipv6_route
-  ) 2>/dev/null
-fi
-"""
-
-# The route to the peer.  A name is resolved here, on the host, for its view is what counts; never
-# without a time limit, for a dead resolver must not hold up the probe.
-_PEER = r"""
-hc_addr=$hc_peer
-case "$hc_peer" in
-*:* | *[!0-9.]*)
-  case "$hc_peer" in
-  *:*) ;;
-  *)
-    hc_addr=''
-    if hc_has getent && hc_has timeout; then
-      hc_addr=$(timeout 3 getent ahosts "$hc_peer" 2>/dev/null | { read -r hc_l _ && printf '%s' "$hc_l"; })
-    fi
-    ;;
-  esac
-  ;;
-esac
-if [ -n "$hc_addr" ] && hc_has ip; then
-  case "$hc_addr" in
-  *:*) hc_peer_route=$(ip -6 route get "$hc_addr" 2>/dev/null) ;;
-  *) hc_peer_route=$(ip -4 route get "$hc_addr" 2>/dev/null) ;;
-  esac
-fi
-"""
-
-# The interfaces under them: the ports of a bond, the device of a VLAN, the uplink of a bridge.
-_INTERFACES = r"""
-# shellcheck disable=SC2046 # one name a word: names of interfaces hold no blanks
-hc_add $(printf '%s\n' "$hc_peer_route" "$hc_routes" | hc_after_dev)
-for _ in 1 2 3; do
-  for hc_if in $hc_ifs; do
-    # shellcheck disable=SC2046
-    [ -d "/sys/class/net/$hc_if" ] && hc_add $(hc_under "$hc_if")
-  done
-done
-"""
 
 _UNAME = "uname -a 2>/dev/null || { read -r _ _ hc_l _ </proc/version && printf 'Linux %s\\n' \"$hc_l\"; }"
 
@@ -201,12 +99,13 @@ set -- /proc/sys/net/core/[!n]* /proc/sys/net/core/netdev_[!r]* /proc/sys/net/ip
   /proc/sys/net/ipv4/ip_local_port_range
 """
 
-# Keys that not even root may write: a namespace's view of a global one, or a read-only /proc/sys.
-_FIXED = (
+# Keys that not even root may write have no "w" in their mode: what is only told, and in a child
+# namespace what belongs to the whole kernel.  `[ -w ]` is no help: busybox's says yes to root.
+_MODES = (
     _KEY_FILES
     + r"""
-[ -w /proc/sys/net/ipv4/tcp_no_metrics_save ] || [ "$(id -u)" = 0 ] || exit 0
-for hc_f; do [ ! -f "$hc_f" ] || [ -w "$hc_f" ] || printf '%s\n' "$hc_f"; done
+hc_v=$(ls -l "$@" 2>/dev/null)
+if hc_has grep; then printf '%s\n' "$hc_v" | grep -v '^-[^ ]*w'; else printf '%s\n' "$hc_v"; fi
 exit 0
 """
 )
@@ -292,18 +191,18 @@ exit 0
 def probe_body(request: ProbeRequest) -> str:
     """The probe as sh text, to stand inside any script; UsageError if the peer is no address or name."""
     nonce = request.nonce
-    routes = _ROUTES
+    routes = ROUTES
     if request.peer is not None:
-        routes += f"hc_peer={shlex.quote(checked_peer(request.peer))}\n{_PEER}"
+        routes += f"hc_peer={shlex.quote(checked_peer(request.peer))}\n{PEER}"
     conf = _CONF.replace("@FILES@", str(CONF_LIMIT_FILES)).replace("@LINES@", str(CONF_LIMIT_LINES))
     parts = [
-        _PRELUDE,
+        PRELUDE,
         routes,
-        _INTERFACES,
+        INTERFACES,
         sh_section(nonce, "uname", _UNAME),
         sh_section(nonce, "linux-host", _HOST),
         sh_section(nonce, "proc-sys", _PROC_SYS),
-        sh_section(nonce, "linux-fixed", _FIXED),
+        sh_section(nonce, "linux-modes", _MODES),
         sh_section(nonce, "ip-route", "printf '%s\\n' \"$hc_routes\""),
         sh_section(nonce, "linux-net-class", _NET_CLASS),
         sh_section(nonce, "linux-conf", conf),

@@ -31,6 +31,10 @@ NOT_KNOWN = "unknown loader"
 AT_BOOT = ", as set at boot"
 """Ends the source of a reading that a pasted config file stands in for."""
 
+BY_HAND = "sysctl --system"
+"""The loader of a host where nothing is seen that loads sysctl files at boot."""
+
+_FIXED = "the kernel lets nobody write it here: it only tells, or belongs to the host of this namespace"
 _PROC = re.compile(r"/proc/sys/(?P<path>[^:\s]+):(?P<raw>.*)")
 _PROC_ERROR = re.compile(r"/proc/sys/(?P<path>[^:\s']+)'?: (?P<why>.+)")
 _ASSIGNED = re.compile(r"(?P<key>[a-z][\w./-]{1,200}) *= *(?P<raw>.*)")
@@ -79,8 +83,8 @@ def view_of(host: str, sections: Sequence[Section]) -> View:
             _take_proc_sys(view, section, host)
         elif section.kind == "linux-host":
             _take_host(view, section.text)
-        elif section.kind == "linux-fixed":
-            _take_fixed(view, section.text)
+        elif section.kind == "linux-modes":
+            _take_modes(view, section.text)
         elif section.kind == "linux-peer-route":
             _take_routes(view, linux_parsers()["ip-route"].parse(section.text), "peer")
         elif section.kind in linux_parsers():
@@ -91,6 +95,9 @@ def view_of(host: str, sections: Sequence[Section]) -> View:
     if view.kernel is None and release is not None:
         view.kernel = release.raw
     view.child_namespace = _child_namespace(view, sections)
+    if view.host is not None and view.host.read_only_sys:
+        why = "/proc/sys is mounted read-only here"
+        view.native = {key: replace(native, fixed=why) for key, native in view.native.items()}
     _replay_boot(view, [section for section in sections if section.kind == "linux-conf"])
     return view
 
@@ -114,14 +121,18 @@ def _take_proc_sys(view: View, section: Section, host: str) -> None:
         view.native.setdefault(key, Native(key, None, State.DENIED, source))
 
 
-def _take_fixed(view: View, text: str) -> None:
-    """Keys whose file root may not write: proc_sys_permission, fs/proc/proc_sysctl.c."""
+def _take_modes(view: View, text: str) -> None:
+    """Keys that root may not write either (sysctl_perm, fs/proc/proc_sysctl.c).
+
+    Sample: ``-r--r--r-- 1 root root 0 Nov 30 17:00 /proc/sys/net/core/rmem_max``.
+    """
     for line in text.split("\n"):
-        key = path_to_key(line.strip().removeprefix("/proc/sys/")) if line.startswith("/proc/sys/") else ""
-        native = view.native.get(key)
-        if native is not None:
-            why = "it belongs to the whole kernel, and this is a namespace or container of it"
-            view.native[key] = replace(native, fixed=why)
+        words = line.split()
+        if len(words) < 3 or not words[-1].startswith("/proc/sys/") or "w" in words[0]:
+            continue
+        key = path_to_key(words[-1].removeprefix("/proc/sys/"))
+        if key in view.native:
+            view.native[key] = replace(view.native[key], fixed=_FIXED)
 
 
 def _take_host(view: View, text: str) -> None:
