@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from hostcfg.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+_ALWAYS_THERE = "kern.ostype"
 _NAME = re.compile(r"[A-Za-z_][\w.%+-]{0,255}")
 
 
@@ -26,6 +27,24 @@ def checked_value(key: str, raw: str) -> str:
     if any(ord(char) < 32 or ord(char) == 127 for char in raw):
         raise UsageError("a value of several lines or with control characters can't be set", key=key)
     return raw
+
+
+def read_names(names: Iterable[str]) -> str:
+    """sh text that prints every one of ``names`` that the host has, as ``name: value``.
+
+    FreeBSD's sysctl(8) before 10 ends at the first name that it does not know (sbin/sysctl/sysctl.c
+    at 9.3, ``errx``), so that what follows would look absent.  A name that every kernel has comes
+    last: where it is not answered, each name is asked for by itself.
+    """
+    words = " ".join(dict.fromkeys(checked_key(name) for name in names if name != _ALWAYS_THERE))
+    return (
+        f"hc_names='{words} {_ALWAYS_THERE}'\n"
+        "hc_values=$(sysctl $hc_names)\n"
+        "case $hc_values in\n"
+        f"*'{_ALWAYS_THERE}: '*) printf '%s\\n' \"$hc_values\" ;;\n"
+        '*) for hc_name in $hc_names; do sysctl "$hc_name"; done ;;\n'
+        "esac"
+    )
 
 
 def sysctl_command(key: str, raw: str) -> str:

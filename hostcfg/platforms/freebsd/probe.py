@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 
+from hostcfg.platforms.bsd.commands import read_names
 from hostcfg.platforms.framing import sh_section
 from hostcfg.platforms.freebsd.native import PROBED
 
@@ -48,7 +49,7 @@ def probe_body(nonce: str, peer: str | None) -> str:
     if peer is not None:
         routes.append(f"route -n get {shlex.quote(peer)}")
     sections = {
-        "sysctl": "sysctl " + " ".join(dict.fromkeys(PROBED)),
+        "sysctl": read_names(PROBED),
         "netstat-m": _NETSTAT,
         "uname": "uname -a",
         "route-get": "\n".join(routes),
