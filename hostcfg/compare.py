@@ -73,6 +73,7 @@ def compare_with_targets(facts: Facts, targets: Sequence[Target], platform: Plat
     differences: list[Difference] = []
     unread: dict[State, list[str]] = {}
     holding: dict[str, str] = {}
+    findings: list[Finding] = []
     for target in targets:
         key = keys.get(target.setting)
         reading = _reading(facts, target)
@@ -80,12 +81,15 @@ def compare_with_targets(facts: Facts, targets: Sequence[Target], platform: Plat
             if reading.state is not State.UNSUPPORTED:
                 unread.setdefault(reading.state, []).append(reading.key or target.key or target.setting)
             continue
+        if target.rule == "one_of" and choose(facts, target) is None and not meets(reading.value, target):
+            findings.append(_none_of(reading, target))
+            continue
         found = None if meets(reading.value, target) else _difference(facts, target, reading, key)
         if found is not None:
             differences.append(found)
         elif reading.key is not None and (native := facts.native.get(reading.key)) is not None:
             holding[reading.key] = native.raw or ""
-    findings = [_unread_finding(state, names) for state, names in unread.items()]
+    findings += [_unread_finding(state, names) for state, names in unread.items()]
     for difference in differences:
         holding.pop(difference.key, None)
     return Comparison(tuple(differences), tuple(findings), holding)
@@ -166,6 +170,14 @@ def _unread_finding(state: State, names: Sequence[str]) -> Finding:
         message=f"not compared, since it {what}: {shown}",
         keys=tuple(names),
     )
+
+
+def _none_of(reading: Reading, target: Target) -> Finding:
+    """A host that has none of the wanted choices keeps what it has."""
+    wanted = ", ".join(str(v) for v in target.value) if isinstance(target.value, tuple) else str(target.value)
+    key = reading.key or target.setting
+    message = f"{key} stays {reading.value}: this host has none of {wanted}"
+    return Finding("none_available", "info", message, (key,))
 
 
 def compare_hosts(a: Facts, b: Facts) -> HostDifference:

@@ -82,7 +82,11 @@ def test_one_of_takes_the_first_that_the_host_has() -> None:
 
 def test_one_of_without_any_that_the_host_has_is_no_difference() -> None:
     wanted = target("congestion_control", "one_of", ("bbr", "htcp"))
-    assert compare_with_targets(linux(), [wanted], get_platform("linux")).differences == ()
+    compared = compare_with_targets(linux(), [wanted], get_platform("linux"))
+    assert compared.differences == ()
+    assert [(f.kind, list(f.keys)) for f in compared.findings] == [
+        ("none_available", ["net.ipv4.tcp_congestion_control"])
+    ]
 
 
 def test_what_was_not_read_is_a_finding_and_no_difference() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 HEAVY = {
     "paramiko", "cryptography", "deepdiff", "rich", "ruamel", "simpleeval", "psutil", "sqlite3", "platformdirs",
-    "jinja2", "yaml", "subprocess", "socket", "ssl", "asyncio", "difflib", "unittest",
+    "jinja2", "yaml", "subprocess", "socket", "ssl", "asyncio", "unittest",
 }  # fmt: skip
 """Top-level modules that a command pays for only if it needs them."""
 
