@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import HostError, UsageError
 from hostcfg.platforms import get_platform
+from hostcfg.targets import checked_address
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,19 +15,8 @@ if TYPE_CHECKING:
     from hostcfg.model import Facts, Parsed
     from hostcfg.transports.base import Transport
 
-_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 _REPLY_MS = re.compile(r"[=<](\d+(?:[.,]\d+)?) ?ms", re.IGNORECASE)
 _SUMMARY = re.compile(r"min/avg|= ?[\d.]+/|^\s*\S+ = \d+ ?ms", re.IGNORECASE)
-
-
-def checked_address(address: str) -> str:
-    """``address`` if it is an IP address or a host name; UsageError for anything that is neither."""
-    try:
-        return str(ipaddress.ip_address(address))
-    except ValueError:
-        if _NAME.fullmatch(address):
-            return address
-        raise UsageError(f"{address[:60]!r} is neither an IP address nor a host name") from None
 
 
 def ping_rtt_s(transport: Transport, facts: Facts, address: str) -> float:

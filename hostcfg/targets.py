@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -20,7 +22,8 @@ class HostSpec:
 
     ``address`` is an SSH destination (``ssh``) or a path (``file``).  None means "not said":
     ssh_config, the banner and the defaults decide.  ``rate`` is text with its unit, ``key`` the path of
-    a private key, ``jump`` a ProxyJump.
+    a private key, ``jump`` a ProxyJump, ``path_address`` where the other end of a path reaches the host
+    if that is not where SSH does.
     """
 
     name: str
@@ -33,9 +36,28 @@ class HostSpec:
     become: Literal["sudo", "doas"] | None = None
     rate: str | None = None
     jump: str | None = None
+    path_address: str | None = None
 
 
 _REACH = ("kind", "address", "port", "user", "key", "os", "become", "jump")
+
+
+_HOST_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
+_ZONE = re.compile(r"[A-Za-z0-9._-]{0,64}")
+
+
+def checked_address(text: str) -> str:
+    """``text`` if it is an IP address, with or without a zone, or a host name (RFC 1123); UsageError for
+    anything else.
+    """
+    zone = text.partition("%")[2]
+    try:
+        if _ZONE.fullmatch(zone):
+            return str(ipaddress.ip_address(text))
+    except ValueError:
+        if _HOST_NAME.fullmatch(text):
+            return text
+    raise UsageError(f"{text[:60]!r} is neither an IP address nor a host name")
 
 
 def to_reach(spec: HostSpec) -> dict[str, str | int]:

@@ -16,6 +16,13 @@ from hostcfg.errors import UsageError
 @click.option("--streams", type=click.IntRange(1, 10000), default=1, help="Connections in parallel.")
 @click.option("--loss", metavar="P", help="Packets lost at random, e.g. 0.1%.")
 @click.option("--mtu", type=click.IntRange(68, 65535), metavar="BYTES", help="Of the path.")
+@click.option(
+    "--address",
+    "addresses",
+    metavar="HOST=ADDRESS",
+    multiple=True,
+    help="Where the other end reaches HOST, if not where SSH does.",
+)
 @click.option("--live", is_flag=True, help="Ask A what limits the transfer to B that runs now.")
 @click.option(
     "--iperf3", "iperf_file", metavar="FILE", help="Result of a test to hold the prediction against."
@@ -33,6 +40,7 @@ def path(
     streams: int,
     loss: str | None,
     mtu: int | None,
+    addresses: tuple[str, ...],
     live: bool,
     iperf_file: str | None,
     every: bool,
@@ -43,10 +51,11 @@ def path(
     hostcfg path lon-1 sin-1 --rate 1gbit --rtt 170ms
     hostcfg path local file:far-end.txt --rate 100mbit --rtt 80ms -o markdown
     hostcfg path lon-1 sin-1 --rate auto --rtt auto --iperf3 result.json
+    hostcfg path lon-1 sin-1 --rate 1gbit --rtt auto --address sin-1=203.0.113.8
 
     Exit status: 0 no setting limits it, 1 one does, 2 trouble.
     """
-    from hostcfg.cli.path_run import Asked, run_all, run_one
+    from hostcfg.cli.path_run import Asked, parse_addresses, run_all, run_one
     from hostcfg.units import parse_ratio, parse_size
 
     asked = Asked(
@@ -56,12 +65,15 @@ def path(
         streams=streams,
         loss=parse_ratio(loss) if loss is not None else None,
         mtu_bytes=mtu,
+        addresses=parse_addresses(addresses),
         live=live,
         iperf_file=iperf_file,
     )
     if every:
-        if ends or live or iperf_file:
-            raise UsageError("--all takes the inventory's paths: give no hosts, no --live and no --iperf3")
+        if ends or live or iperf_file or addresses:
+            raise UsageError(
+                "--all takes the inventory's paths: give no hosts, no --live, --iperf3 or --address"
+            )
         return run_all(session, asked)
     if len(ends) != 2:
         raise UsageError(f"a path has two ends, not {len(ends)}: give A and B, or --all with -i INVENTORY")

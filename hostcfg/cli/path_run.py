@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from hostcfg.model import Link
 from hostcfg.units import parse_rate, parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from hostcfg.model import Facts, Json, Parsed
     from hostcfg.outputs.blocks import Block
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the command line says of a path; ``rate`` and ``rtt`` still as text, or ``auto``."""
+    """What the command line says of a path; ``rate`` and ``rtt`` still as text, or ``auto``.
+
+    ``addresses``: host name -> where the other end reaches it.
+    """
 
     rate: str | None
     rtt: str | None
@@ -31,6 +34,7 @@ class Asked:
     streams: int
     loss: float | None
     mtu_bytes: int | None
+    addresses: Mapping[str, str] = field(default_factory=dict)
     live: bool = False
     iperf_file: str | None = None
 
@@ -73,14 +77,31 @@ def _plain(value: object) -> Json:
     return value if isinstance(value, (bool, int, float, str)) or value is None else str(value)
 
 
+def parse_addresses(pairs: Sequence[str]) -> dict[str, str]:
+    """``HOST=ADDRESS`` arguments as a mapping; UsageError for what is none."""
+    from hostcfg.targets import checked_address
+
+    found = {}
+    for pair in pairs:
+        host, separator, address = pair.rpartition("=")
+        if not separator or not host:
+            raise UsageError(f"--address {pair!r}: give HOST=ADDRESS, as in --address sin-1=203.0.113.8")
+        found[host] = checked_address(address)
+    return found
+
+
 def run_one(session: Session, asked: Asked, a: str, b: str) -> int:
     """``path A B``; the exit code."""
-    _check(asked)
     specs = [*session.hosts([a], once=False), *session.hosts([b], once=False)]
     if len(specs) != 2:
         raise UsageError(f"{a} and {b} name {len(specs)} hosts: a path has two ends")
     if specs[0].name == specs[1].name:
         raise UsageError(f"both ends are {a}: a path has two")
+    for name in asked.addresses:
+        if name not in {spec.name for spec in specs}:
+            raise UsageError(f"--address {name}=...: the ends of this path are {a} and {b}")
+    asked = _with_rate(asked, specs)
+    _check(asked)
     found = _analyse(session, asked, specs)
     if found is None:
         return TROUBLE
@@ -92,6 +113,12 @@ def run_one(session: Session, asked: Asked, a: str, b: str) -> int:
 
     session.emit(found.document, blocks)
     return DIFFERS if found.limited else OK
+
+
+def _with_rate(asked: Asked, specs: Sequence[HostSpec]) -> Asked:
+    """``asked`` with the lowest rate that the inventory gives of the ends, if nobody gave another."""
+    rates = [spec.rate for spec in specs if spec.rate is not None]
+    return replace(asked, rate=min(rates, key=parse_rate)) if asked.rate is None and rates else asked
 
 
 def _check(asked: Asked) -> None:
@@ -123,7 +150,8 @@ def _analyse(session: Session, asked: Asked, specs: Sequence[HostSpec]) -> Analy
     from hostcfg.path import analyse_path
 
     a, b = specs
-    address = {a: session.address(b), b: session.address(a)}  # of the other end
+    at = {spec: _address(session, asked, spec) for spec in specs}
+    address = {a: at[b], b: at[a]}  # of the other end
     outcomes = session.read(specs, address)
     facts = facts_of(outcomes)
     if len(facts) != 2:
@@ -139,9 +167,22 @@ def _analyse(session: Session, asked: Asked, specs: Sequence[HostSpec]) -> Analy
         streams=asked.streams,
         loss=asked.loss,
         mtu_bytes=asked.mtu_bytes,
+        server=at[b] or _own_name(b),
     )
     live = reach.live(a, report) if asked.live else None
     return Analysed(report, facts_a, facts_b, _measured(asked, report), live)
+
+
+def _address(session: Session, asked: Asked, spec: HostSpec) -> str | None:
+    """Where the other end reaches ``spec``: as the user says, else where SSH does; None: unknown."""
+    return asked.addresses.get(spec.name) or spec.path_address or session.address(spec)
+
+
+def _own_name(spec: HostSpec) -> str | None:
+    """This machine's name, under which the other end may know it."""
+    import platform
+
+    return platform.node() or None if spec.kind == "local" else None
 
 
 def _rate(asked: Asked, facts: Sequence[Facts]) -> float:
@@ -221,8 +262,9 @@ def run_all(session: Session, asked: Asked) -> int:
     for one in paths:
         own = replace(asked, rate=asked.rate or one.rate, rtt=asked.rtt or one.rtt)
         try:
-            _check(own)
             specs = [*session.hosts([one.from_host]), *session.hosts([one.to_host])]
+            own = _with_rate(own, specs)
+            _check(own)
             analysed = _analyse(session, own, specs)
         except HostcfgError as error:
             report(error)

@@ -5,7 +5,7 @@
     defaults: {user: root, key: ~/.ssh/fleet}
     hosts:
       lon-1: {address: 192.0.2.7, rate: 1gbit}
-      sin-1: {address: admin@192.0.2.8:2222, become: sudo}
+      sin-1: {address: admin@192.0.2.8:2222, become: sudo, path_address: 203.0.113.8}
       web[01:20]:
       old-bsd: {address: file:old-bsd.txt}      # pasted output, relative to this file
     groups:
@@ -28,7 +28,7 @@ from hostcfg.inventory.ranges import MOST_HOSTS, parse_pattern
 from hostcfg.inventory.variables import FALSE, TRUE
 from hostcfg.nearest import did_you_mean
 from hostcfg.platforms import platform_names
-from hostcfg.targets import HostSpec
+from hostcfg.targets import HostSpec, checked_address
 from hostcfg.transports.destination import parse_destination
 from hostcfg.units import parse_rate, parse_time
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from hostcfg.yamltext import Node
 
 TOP = ("hosts", "groups", "paths", "defaults")
-_HOST = ("address", "port", "user", "key", "os", "become", "rate", "jump")
+_HOST = ("address", "port", "user", "key", "os", "become", "rate", "jump", "path_address")
 _DEFAULTS = ("port", "user", "key", "os", "become", "rate", "jump", "rtt")
 _PATH = ("from", "to", "rate", "rtt")
 
@@ -174,7 +174,9 @@ class _Reader:
     def _spec(self, spec: HostSpec, body: Mapping[str, Node]) -> HostSpec:
         """``spec`` with what ``body`` says."""
         said = {key: (self._text(node, key, spec.name), node.line) for key, node in body.items()}
-        for key, check in (("rate", parse_rate), ("rtt", parse_time)):
+        checks: dict[str, Callable[[str], object]]
+        checks = {"rate": parse_rate, "rtt": parse_time, "path_address": checked_address}
+        for key, check in checks.items():
             if key in said:
                 self._valid(check, *said[key], spec.name, key)
         if "port" in said:
@@ -185,8 +187,9 @@ class _Reader:
             spec = replace(spec, become=self._become(*said["become"], spec.name))
         if "key" in said:
             spec = replace(spec, key=str(self._beside(said["key"][0])))
-        user, rate, jump = (said[key][0] if key in said else None for key in ("user", "rate", "jump"))
-        return replace(spec, user=user, rate=rate, jump=jump)
+        names = ("user", "rate", "jump", "path_address")
+        user, rate, jump, path_address = (said[key][0] if key in said else None for key in names)
+        return replace(spec, user=user, rate=rate, jump=jump, path_address=path_address)
 
     def _valid(
         self,

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Literal
 from hostcfg.errors import InventoryError, UnitError, UsageError
 from hostcfg.nearest import did_you_mean
 from hostcfg.platforms import platform_names
-from hostcfg.targets import HostSpec
+from hostcfg.targets import HostSpec, checked_address
 from hostcfg.transports.destination import parse_destination
 from hostcfg.units import parse_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from hostcfg.inventory.tree import Var
 
@@ -77,12 +77,14 @@ def spec_of(host: str, variables: Mapping[str, Var]) -> HostSpec:
     """How ``host`` is reached; InventoryError that names it, the file and the line."""
     has = HostVariables(host, variables)
     rate, system = has.first("hostcfg_rate"), has.first("hostcfg_os")
+    path_address = has.first("hostcfg_path_address")
     spec = HostSpec(
         name=host,
         kind=_kind(has),
         become=_become(has),
         os=_system(has, *system) if system else None,
-        rate=_rate(has, *rate) if rate else None,
+        rate=_checked(has, parse_rate, *rate) if rate else None,
+        path_address=_checked(has, checked_address, *path_address) if path_address else None,
     )
     return spec if spec.kind == "local" else _over_ssh(has, spec)
 
@@ -154,10 +156,10 @@ def _system(has: HostVariables, name: str, text: str) -> str:
     raise has.fault(f"{text[:40]!r} is no system{did_you_mean(text, platform_names())}", name)
 
 
-def _rate(has: HostVariables, name: str, text: str) -> str:
+def _checked(has: HostVariables, check: Callable[[str], object], name: str, text: str) -> str:
     try:
-        parse_rate(text)
-    except UnitError as error:
+        check(text)
+    except (UnitError, UsageError) as error:
         raise has.fault(error.message, name) from None
     return text
 

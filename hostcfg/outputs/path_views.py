@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hostcfg.path import Direction, LiveEvidence, MeasuredEvidence, PathReport
-    from hostcfg.path.report import Limit
+    from hostcfg.path.report import HostFinding, Limit
 
 SHOWN = (
     "recv_buffer_max",
@@ -49,17 +49,18 @@ def path_blocks(
     for direction in report.directions:
         blocks += _direction_blocks(report, direction)
     blocks += _measured_blocks(measured or [], live)
-    findings = [
-        Paragraph(
-            (f"{f.host}: " if f.host else "") + f.finding.message,
-            TONES[f.finding.severity],
-            "note" if f.finding.severity == "info" else f.finding.severity,
-        )
-        for f in report.findings
-    ]
+    findings = [_finding(f) for f in report.findings]
     if findings:
         blocks += [Heading("Also"), *findings]
     return [*blocks, *_test_blocks(report)]
+
+
+def _finding(found: HostFinding) -> Paragraph:
+    """The finding after its host, where it does not begin with the host or a direction itself."""
+    message, severity = found.finding.message, found.finding.severity
+    named = found.host is None or message.startswith(found.host) or " -> " in message.partition(": ")[0]
+    text = message if named else f"{found.host}: {message}"
+    return Paragraph(text, TONES[severity], "note" if severity == "info" else severity)
 
 
 def _side_by_side(report: PathReport, a: Facts, b: Facts) -> Table:

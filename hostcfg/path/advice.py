@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from math import ceil
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from hostcfg.path.limits import windows_of
@@ -25,13 +26,21 @@ WORTH = 1.05
 """An explicit size must give 5 % more than autotuning to be worth its price."""
 
 
-def advise(question: Question, windows: Windows, client: str, slow_start_s: float) -> TestAdvice:
-    """The test of one direction, to be run on ``client`` against the other end.
+def plain_name(host: str) -> str:
+    """``host`` as a command can have it: ``file:mails/far-end.txt`` is ``far-end``."""
+    return PurePath(host.removeprefix("file:")).stem if host.startswith("file:") else host
+
+
+def advise(
+    question: Question, windows: Windows, test_ends: tuple[str, str], slow_start_s: float
+) -> TestAdvice:
+    """The test of one direction: on the first of ``test_ends`` against a server on the second.
 
     ``-w`` only where both ends grant it and it carries more than autotuning; ``-P`` where one
     stream's window is below the BDP; ``-O`` past slow start; ``-t`` long enough for two of CUBIC's
     recoveries on a link that it fills.
     """
+    client, server = test_ends
     size = _explicit_size(question)
     chosen = windows if size is None else windows_of(_asking(question, size))
     if size is None and question.flow.explicit_bytes is not None:
@@ -42,7 +51,7 @@ def advise(question: Question, windows: Windows, client: str, slow_start_s: floa
         omit = max(omit, LOADED_SLOW_START_S)
     omit = min(omit, MOST_SECONDS)  # iperf3's own limit for -O
     seconds = _seconds(question)
-    commands = _commands(question, client, seconds, omit, streams, size)
+    commands = _commands(question.sender.facts.host != client, server, seconds, omit, streams, size)
     return TestAdvice(client, commands, seconds, omit, streams, size, _warnings(question, windows, size))
 
 
@@ -92,12 +101,14 @@ def _seconds(question: Question) -> int:
 
 
 def _commands(
-    question: Question, client: str, seconds: int, omit: int, streams: int, size: int | None
+    reverse: bool, server: str, seconds: int, omit: int, streams: int, size: int | None
 ) -> list[str]:
     """iperf3, then iperf 2, which counts its first seconds in and can't leave them out."""
-    sender, receiver = question.sender.facts.host, question.receiver.facts.host
-    server, back = (receiver, []) if sender == client else (sender, ["-R"])
-    more = [*back, *(["-P", str(streams)] if streams > 1 else []), *(_size_option(size))]
+    more = [
+        *(["-R"] if reverse else []),
+        *(["-P", str(streams)] if streams > 1 else []),
+        *(_size_option(size)),
+    ]
     iperf3 = ["iperf3", "-c", server, "-t", str(seconds), "-O", str(omit), *more]
     iperf2 = ["iperf", "-c", server, "-t", str(seconds + omit), "-i", "1", *more]
     return [shlex.join(iperf3), shlex.join(iperf2)]

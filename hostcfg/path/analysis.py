@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hostcfg.errors import InputError, UsageError
 from hostcfg.model import State
-from hostcfg.path.advice import advise
+from hostcfg.path.advice import advise, plain_name
 from hostcfg.path.findings import findings_of
 from hostcfg.path.limits import Question, assumed_of, limits_of, unknown_of, windows_of
 from hostcfg.path.needs import needs_of
@@ -35,12 +35,14 @@ def analyse_path(
     streams: int = 1,
     loss: float | None = None,
     mtu_bytes: int | None = None,
+    server: str | None = None,
 ) -> PathReport:
     """Both directions between ``a`` and ``b``.
 
     ``window_bytes``: what the program asks for at both ends (iperf3 ``-w``).  ``loss``: share of
     packets lost at random, 0 to 1.  ``mtu_bytes``: of the path; None takes the smaller of what the
-    two interfaces have, else 1500, and says so.
+    two interfaces have, else 1500, and says so.  ``server``: where ``a`` reaches ``b``, for the test's
+    commands; None takes the host's name.
     UsageError for numbers out of range or an OS without a window model, InputError that names host
     and keys where nothing was read of an end that could decide a window.
     """
@@ -56,7 +58,7 @@ def analyse_path(
     ]
     windows = [windows_of(question) for question in questions]
     directions = [
-        _direction(question, window, ends[0].facts.host, mtu_note)
+        _direction(question, window, (a.host, server or plain_name(b.host)), mtu_note)
         for question, window in zip(questions, windows, strict=True)
     ]
     findings = findings_of(questions, windows, directions)
@@ -64,7 +66,9 @@ def analyse_path(
     return PathReport(link, mtu, goodput, window_bytes, streams, loss, directions, findings)
 
 
-def _direction(question: Question, windows: Windows, client: str, mtu_note: str | None) -> Direction:
+def _direction(
+    question: Question, windows: Windows, test_ends: tuple[str, str], mtu_note: str | None
+) -> Direction:
     limits, needs = limits_of(question, windows), needs_of(question, windows)
     unknown, assumed = unknown_of(windows), assumed_of(question, windows)
     slow_start_s = _slow_start_s(question, windows)
@@ -79,7 +83,7 @@ def _direction(question: Question, windows: Windows, client: str, mtu_note: str 
         [*assumed, *([mtu_note] if mtu_note else [])],
         question.receiver.shift(question.flow) if windows.scaled else None,
         slow_start_s,
-        advise(question, windows, client, slow_start_s),
+        advise(question, windows, test_ends, slow_start_s),
     )
 
 

@@ -62,10 +62,20 @@ def test_a_buffer_that_grows_slowly_makes_the_test_longer() -> None:
 
 
 def test_host_names_are_quoted() -> None:
-    advice = analyse_path(linux("a"), linux("file:far end; rm -rf /"), WAN).directions[0].test
-    assert "'file:far end; rm -rf /'" in advice.commands[0]
+    advice = analyse_path(linux("a"), linux("file:mail/far end; rm -rf.txt"), WAN).directions[0].test
+    assert "-c 'far end; rm -rf' " in advice.commands[0]
 
 
 def test_a_server_must_be_started_anew() -> None:
     advice = analyse_path(linux("a"), linux("b"), WAN).directions[0].test
     assert "listening socket keeps its first buffer sizes" in advice.warnings[-1]
+
+
+def test_a_server_is_named_as_people_paste_it() -> None:
+    far = linux("file:mails/far-end.txt")
+    assert analyse_path(linux("a"), far, WAN).directions[0].test.commands[0] == "iperf3 -c far-end -t 17 -O 5"
+    named = analyse_path(linux("a"), far, WAN, server="2001:db8::7")
+    assert [d.test.commands[0] for d in named.directions] == [
+        "iperf3 -c 2001:db8::7 -t 17 -O 5",
+        "iperf3 -c 2001:db8::7 -t 17 -O 5 -R",
+    ]
