@@ -218,7 +218,9 @@ class HostRun:
         fault = Fault("command", f"{self.host}: {self._why_stopped(report)}")
         if report.state == "restored":
             return self._end(self.back, fault)
-        left = ", ".join(report.unrestored) or f"its state is {report.state}"
+        if report.state != "failed":  # the timer, or somebody else, is at it
+            return self._settle(ChangeRefused(fault.message))
+        left = ", ".join(report.unrestored)
         return self._end("failed", Fault(fault.kind, f"{fault.message}; not put back: {left}"))
 
     def _why_stopped(self, report: WriteReport) -> str:
