@@ -43,7 +43,7 @@ _THAI_COMMON = frozenset("านร์่้ิีเกมงอวสตปล
 _THAI_MARKS = frozenset("ัิีึืฺุู็่้๊๋์ํ๎ำ")
 
 _QP_ESCAPE = re.compile(rb"=(?:[0-9A-F]{2}|\r?\n)")
-_QP_PROOF = re.compile(rb"=3D|=C[23]=|=E2=|[^\n=]=\r?\n(?=.)|^=20\r?$", re.MULTILINE)
+_QP_PROOF = re.compile(rb"=3D|=C[23]=|=E2=|^[^\n]{50,80}=\r?\n|^=20\r?$", re.MULTILINE)
 
 
 def decode_bytes(data: bytes) -> str:
@@ -68,8 +68,8 @@ def decode_bytes(data: bytes) -> str:
 def unquote_printable(data: bytes) -> bytes:
     """``data`` without its quoted-printable encoding, if it surely has one (RFC 2045 section 6.7).
 
-    Every ``=`` must be an escape and at least one of them can be nothing else: ``mssdflt=20`` alone
-    proves nothing.
+    Every ``=`` must be an escape and at least one of them can be nothing else: ``mssdflt=20`` proves
+    nothing, nor does a short line that ends in ``=``.
     """
     equals = data.count(b"=")
     if not equals or _QP_PROOF.search(data) is None:

@@ -24,6 +24,9 @@ _CONTROLS = str.maketrans(
 )
 _LINE_ENDS = re.compile(r"\r+\n|\r|\u2028|\u0085")
 
+_MANY_BLANKS = re.compile(r"\n{4,}")
+
+_ANY_QUOTE = re.compile(r"^[ ]{0,3}[>|\u2502]", re.MULTILINE)
 _MAIL_QUOTE = re.compile(r"(?:[ ]{0,3}>[ ]?){1,12}")
 _BAR_QUOTE = re.compile(r"(?:[ ]{0,3}[|\u2502][ ]?){1,4}(?!.*\|\s{0,8}$)")
 
@@ -74,12 +77,15 @@ def normalize(text: str) -> str:
         text = _ESCAPES.sub("", text)
     if "&" in text and _ENTITIES.search(text):
         text = html.unescape(text)
-    return _LINE_ENDS.sub("\n", text).translate(_CONTROLS)
+    text = _LINE_ENDS.sub("\n", text).translate(_CONTROLS)
+    return _MANY_BLANKS.sub("\n\n\n", text)
 
 
 def strip_noise(text: str) -> list[str]:
     """The lines of ``text`` without what others put in front of them; never raises, linear in time."""
-    lines = [_unquote(line) for line in normalize(text).split("\n")]
+    lines = normalize(text).split("\n")
+    if _ANY_QUOTE.search(text):
+        lines = [_unquote(line) for line in lines]
     for _ in range(4):
         cleaned = _strip_once(lines)
         if cleaned == lines:

@@ -16,7 +16,7 @@ from hostcfg.model import Parsed, Section
 from hostcfg.noise import strip_noise
 from hostcfg.prompts import commands_in
 from hostcfg.textblocks import blocks_of
-from hostcfg.texthints import Scores, hint
+from hostcfg.texthints import MAX_PARTS, Judge, Scores, hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -33,8 +33,6 @@ ACCEPTED = 25
 CLOSE = 15
 """Parsers whose points differ by less are told apart by the rest of the text."""
 SAME_OS_POINTS = 20
-MAX_RUNS = 2000
-"""Prompts beyond this many cut no more: time stays linear in the length of the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +85,10 @@ class _Run:
 
 def split_pasted(text: str, parsers: Sequence[Parser]) -> Pasted:
     """``text`` as sections of the kinds that ``parsers`` know; never raises, linear in time."""
-    runs = [part for run in _runs(strip_noise(text)) for part in _parts(run, parsers)]
-    scored = _joined_transcripts([(run, _scores([run], parsers)) for run in runs], parsers)
+    judge = Judge(parsers, len(text))
+    cut = _runs(strip_noise(text), judge.max_parts)
+    runs = [part for run in cut for part in _parts(run, judge, max(1, judge.max_parts // len(cut)))]
+    scored = _joined_transcripts([(run, _scores([run], judge)) for run in runs], judge)
     favourite = _favourite(points for _, points in scored)
     pieces: list[Piece] = []
     rest: list[str] = []
@@ -105,9 +105,7 @@ def split_pasted(text: str, parsers: Sequence[Parser]) -> Pasted:
 Group = list[_Run]
 
 
-def _joined_transcripts(
-    scored: Sequence[tuple[_Run, Scores]], parsers: Sequence[Parser]
-) -> list[tuple[Group, Scores]]:
+def _joined_transcripts(scored: Sequence[tuple[_Run, Scores]], judge: Judge) -> list[tuple[Group, Scores]]:
     """Calls of one program after one another as one text: they are judged together.
 
     A set and the reading after it, each with its own prompt, come from one system.
@@ -122,12 +120,7 @@ def _joined_transcripts(
             groups.append(([run], best))
     single = {id(run): points for run, points in scored}
     return [
-        (
-            group,
-            single[id(group[0])]
-            if len(group) == 1
-            else _scores(group, [p for p in parsers if best and p.kind == best.kind]),
-        )
+        (group, single[id(group[0])] if best is None or len(group) == 1 else _scores(group, judge, best.kind))
         for group, best in groups
     ]
 
@@ -136,13 +129,13 @@ def _text_of(group: Group, parser: Parser) -> str:
     return "".join(run.text(transcript=parser.transcript) for run in group)
 
 
-def _runs(lines: Sequence[str]) -> list[_Run]:
-    """Cut at every prompt; a bare prompt ends what came before it."""
+def _runs(lines: Sequence[str], most: int = MAX_PARTS) -> list[_Run]:
+    """Cut at every prompt, ``most`` at most; a bare prompt ends what came before it."""
     runs: list[_Run] = []
     command: str | None = None
     body: list[str] = []
     for line, typed in zip(lines, commands_in(lines), strict=True):
-        if typed is None or len(runs) >= MAX_RUNS:
+        if typed is None or len(runs) >= most:
             body.append(line)
             continue
         runs.append(_Run(command, tuple(body)))
@@ -151,25 +144,23 @@ def _runs(lines: Sequence[str]) -> list[_Run]:
     return [run for run in runs if run.command or any(line.strip() for line in run.lines)]
 
 
-def _parts(run: _Run, parsers: Sequence[Parser]) -> list[_Run]:
+def _parts(run: _Run, judge: Judge, most: int) -> list[_Run]:
     """Blocks of different kinds within one run; the command stays with the first."""
-    blocks = blocks_of(run.lines, parsers)
+    blocks = blocks_of(run.lines, judge, most)
     if len(blocks) < 2:
         return [run]
     return [_Run(run.command if not index else None, tuple(block)) for index, block in enumerate(blocks)]
 
 
-def _scores(group: Group, parsers: Sequence[Parser]) -> Scores:
-    """What each parser makes of the group's text, and of the commands that were typed."""
-    texts = {True: "".join(run.text(transcript=True) for run in group)}
-    texts[False] = "".join(run.text(transcript=False) for run in group)
-    points: list[tuple[Parser, int]] = []
-    for parser in parsers:
-        text = texts[parser.transcript]
-        found = parser.recognize(text) if text.strip() else 0
-        if found > 0:
-            points.append((parser, found + max(hint(parser.command, run.command) for run in group)))
-    return Scores(tuple((parser, found) for parser, found in points if found >= ACCEPTED))
+def _scores(group: Group, judge: Judge, kind: str | None = None) -> Scores:
+    """What each parser (of ``kind``) makes of the group's text, and of the commands that were typed."""
+    found: list[tuple[Parser, int]] = []
+    for transcript in (True, False):
+        text = "".join(run.text(transcript=transcript) for run in group)
+        for parser, points in judge.points(text, transcript=transcript):
+            if points > 0 and kind in (None, parser.kind):
+                found.append((parser, points + max(hint(parser.command, run.command) for run in group)))
+    return Scores(tuple((parser, points) for parser, points in found if points >= ACCEPTED))
 
 
 def _favourite(scores: Iterable[Scores]) -> str | None:
@@ -204,7 +195,12 @@ def recognize(text: str, parsers: Sequence[Parser], kind: str | None = None) -> 
     if not pasted.pieces:
         return None
     first = pasted.own_pieces[0].parser
-    return replace(first, parse=lambda given: _merged_parse(given, parsers) or first.parse(given))
+
+    def parse(given: str) -> Parsed:
+        again = pasted if given == text else split_pasted(given, parsers)
+        return _merged(again) or first.parse(given)
+
+    return replace(first, parse=parse)
 
 
 def parse_pasted(text: str, parsers: Sequence[Parser], kind: str | None = None) -> Parsed | None:
@@ -235,8 +231,7 @@ def _forced(text: str, named: Sequence[Parser]) -> Parser:
     return replace(best, parse=lambda given: best.parse(prepared(best, given)))
 
 
-def _merged_parse(text: str, parsers: Sequence[Parser]) -> Parsed | None:
-    pasted = split_pasted(text, parsers)
+def _merged(pasted: Pasted) -> Parsed | None:
     parts = [piece.parser.parse(piece.section.text) for piece in pasted.own_pieces]
     if not parts:
         return None

@@ -50,6 +50,8 @@ _STRONG = tuple(
         rf"\$?:~?[/\w.-]{{0,64}}\s?[#$%]\s{_TYPED}",
     )
 )
+_MARK = re.compile(r"[#$%>\]\u276f\u279c\u2717\u27a4\u03bb~]")
+"""A prompt has one of these."""
 _WEAK = re.compile(
     r"\s{0,16}(?:[\w.-]{1,64}(?::[\w/~.-]{0,64})?\s?)?(?:[#$%>\u276f\u279c\u2717\u27a4\u03bb]\s?|~\s)+(?P<command>[A-Za-z./].*)"
 )
@@ -63,7 +65,9 @@ def command_of(line: str, *, hash_prompts: bool = True) -> str | None:
 
     ``hash_prompts`` False: a line that begins with ``#`` is a comment, whatever it says.
     """
-    if len(line) > 4096 or not line.strip():
+    if len(line) > 4096 or line.isspace():
+        return None
+    if not _MARK.search(line) and not is_command(line):
         return None
     for prompt in _STRONG:
         match = prompt.fullmatch(line)
@@ -84,7 +88,8 @@ def commands_in(lines: Sequence[str]) -> list[str | None]:
     """:func:`command_of` for each line; ``# text`` counts as a prompt only if comments are fewer."""
     hashes = [line for line in lines if line.lstrip().startswith("#")]
     typed = sum(1 for line in hashes if command_of(line) is not None)
-    return [command_of(line, hash_prompts=2 * typed > len(hashes)) for line in lines]
+    prompts = 2 * typed > len(hashes)
+    return [command_of(line, hash_prompts=prompts) if line else None for line in lines]
 
 
 def is_command(text: str) -> bool:

@@ -8,20 +8,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hostcfg.platforms.base import Parser
+    from hostcfg.texthints import Judge
 
-MAX_BLOCKS = 2000
-"""More paragraphs than this are joined: time stays linear in the length of the text."""
 SURE = 60
 """Points from which a paragraph of another kind begins a new block."""
 _ALIKE = frozenset({"sysctl", "sysctl-conf", "loader-conf"})
 
 
-def blocks_of(lines: Sequence[str], parsers: Sequence[Parser]) -> list[list[str]]:
-    """``lines`` in consecutive blocks of one kind each; what no parser knows stays with its neighbour."""
+def blocks_of(lines: Sequence[str], judge: Judge, most: int) -> list[list[str]]:
+    """``lines`` in consecutive blocks of one kind each; what no parser knows stays with its neighbour.
+
+    Paragraphs beyond ``most`` are joined before they are judged.
+    """
     blocks: list[tuple[str | None, list[str]]] = []
-    for paragraph in _paragraphs(lines):
-        kinds = _kinds(paragraph, parsers)
-        parts = _by_line(paragraph, kinds, parsers)
+    for paragraph in _paragraphs(lines, most):
+        kinds = _kinds(paragraph, judge)
+        parts = _by_line(paragraph, kinds, judge)
         for kind, part in parts:
             _add(blocks, kind, part, kinds if len(parts) == 1 else {kind or "": 100})
     return [block for _, block in blocks]
@@ -50,7 +52,7 @@ def _stays(last: str | None, kind: str, kinds: dict[str, int]) -> bool:
     return points < SURE or own >= 0.6 * points or (last in _ALIKE and kind in _ALIKE and own > 0)
 
 
-def _paragraphs(lines: Sequence[str]) -> list[list[str]]:
+def _paragraphs(lines: Sequence[str], most: int) -> list[list[str]]:
     """Runs of lines between blank ones, each with the blank lines after it."""
     found: list[list[str]] = []
     blank = True
@@ -62,32 +64,29 @@ def _paragraphs(lines: Sequence[str]) -> list[list[str]]:
             blank = False
         if found:
             found[-1].append(line)
-    step = -(-len(found) // MAX_BLOCKS) if found else 1
+    step = -(-len(found) // most) if found else 1
     if step < 2:
         return found
     return [[line for part in found[i : i + step] for line in part] for i in range(0, len(found), step)]
 
 
-def _kinds(paragraph: Sequence[str], parsers: Sequence[Parser]) -> dict[str, int]:
+def _kinds(paragraph: Sequence[str], judge: Judge) -> dict[str, int]:
     """The most points that any parser of a kind gives, for each kind with some."""
     text = "\n".join(paragraph) + "\n"
     points: dict[str, int] = {}
-    for parser in parsers:
-        found = parser.recognize(text)
+    for parser, found in judge.all_points(text):
         if found > points.get(parser.kind, 0):
             points[parser.kind] = found
     return points
 
 
-def _by_line(
-    paragraph: list[str], kinds: dict[str, int], parsers: Sequence[Parser]
-) -> list[tuple[str | None, list[str]]]:
+def _by_line(paragraph: list[str], kinds: dict[str, int], judge: Judge) -> list[tuple[str | None, list[str]]]:
     """``paragraph`` cut where its lines change from one kind to another that it surely holds too."""
     best = max(kinds, key=lambda kind: kinds[kind]) if kinds else None
     rivals = {kind for kind, points in kinds.items() if points >= SURE}
-    if best is None or len(rivals) < 2 or rivals <= _ALIKE or len(paragraph) > 20000:
+    if best is None or len(rivals) < 2 or rivals <= _ALIKE or len(paragraph) > (2000 if judge.sampled else 20000):
         return [(best, paragraph)]
-    rival_parsers = [parser for parser in parsers if parser.kind in rivals]
+    rival_parsers = [parser for parser in judge.parsers if parser.kind in rivals]
     owners = [_owner(line, rival_parsers, kinds) for line in paragraph]
     if len({owner for owner in owners if owner is not None}) < 2:
         return [(best, paragraph)]

@@ -7,11 +7,48 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from hostcfg.platforms.base import Parser
 
 FILE_POINTS, COMMAND_POINTS, PROGRAM_POINTS = 45, 40, 10
 _WRAPPERS = frozenset({"sudo", "doas", "env", "command", "exec", "time"})
 _READERS = frozenset({"cat", "more", "less", "head", "tail", "type", "get-content", "grep", "egrep"})
+
+
+SAMPLED_FROM = 1 << 20
+"""Texts longer than this are judged by samples, or some seventy parsers take minutes over garbage."""
+WHOLE_SAMPLE, BLOCK_SAMPLE = 1 << 16, 1 << 13
+MAX_PARTS, MAX_SAMPLED_PARTS = 2000, 60
+"""More prompts or paragraphs than this cut no more: time stays linear in the length of the text."""
+
+
+class Judge:
+    """The points that parsers give to texts; what was asked once is remembered.
+
+    ``length`` is that of the whole text: a long one is judged by the beginnings of its parts.
+    """
+
+    def __init__(self, parsers: Sequence[Parser], length: int) -> None:
+        self.parsers = parsers
+        self.sampled = length > SAMPLED_FROM
+        self.max_parts = MAX_SAMPLED_PARTS if self.sampled else MAX_PARTS
+        self._known: dict[str, tuple[int, ...]] = {}
+
+    def points(self, text: str, *, transcript: bool) -> Iterator[tuple[Parser, int]]:
+        """Parsers that want transcripts, or those that do not, with the points each gives ``text``."""
+        for parser, found in self.all_points(text, WHOLE_SAMPLE):
+            if parser.transcript == transcript:
+                yield parser, found
+
+    def all_points(self, text: str, sample: int = BLOCK_SAMPLE) -> Iterator[tuple[Parser, int]]:
+        """Every parser with the points that it gives ``text``; none for a blank text."""
+        text = text[:sample] if self.sampled else text
+        if not text.strip():
+            return iter(())
+        if text not in self._known:
+            self._known[text] = tuple(parser.recognize(text) for parser in self.parsers)
+        return zip(self.parsers, self._known[text], strict=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,10 @@ _UNAME = re.compile(
     r"(?P<os>FreeBSD|Darwin|NetBSD|OpenBSD|DragonFly) (?P<node>\S{1,255}) "
     r"(?P<release>[0-9][\w.~+-]{0,63})(?: .*)?"
 )
+_FREEBSD_RELEASE = re.compile(
+    r"[0-9]{1,2}\.[0-9]{1,2}(?:\.[0-9])?-(?:RELEASE|STABLE|CURRENT|PRERELEASE|BETA[0-9]*|RC[0-9]*|ALPHA[0-9]*)"
+    r"(?:-p[0-9]{1,3})?"
+)
 _INTERFACE = re.compile(r"(?P<name>[A-Za-z][\w.-]{0,31}): flags=[0-9a-f]{1,16}<(?P<flags>[^>]*)>(?P<rest>.*)")
 _MTU = re.compile(r"\bmtu ([0-9]{1,9})\b")
 _OPTIONS = re.compile(r"options=[0-9a-f]{1,16}<([^>]*)>")
@@ -56,21 +60,29 @@ def osreldate_release(osreldate: int) -> tuple[int, int] | None:
 
 
 def parse_uname(os: str, text: str) -> Parsed:
-    """``uname -a``: system, host name and release."""
+    """``uname -a``: system, host name and release; ``uname -r`` of FreeBSD: the release."""
     values: dict[str, Json] = {}
     rest: list[str] = []
-    for line in text.splitlines():
-        match = _UNAME.fullmatch(line[:8192].strip())
+    for raw in text.splitlines():
+        line = raw[:8192].strip()
+        match = _UNAME.fullmatch(line)
         if match is not None and not values:
             values = {"system": match["os"], "nodename": match["node"], "release": match["release"]}
-        elif line.strip():
-            rest.append(line.strip()[:8192])
+        elif _FREEBSD_RELEASE.fullmatch(line):
+            values.setdefault("system", "FreeBSD")
+            values.setdefault("release", line)
+        elif line and not line.startswith("$ ") and line not in ("FreeBSD", "Darwin"):
+            rest.append(line)
     return Parsed(os, "uname", "uname -a", values, (), rest)
 
 
 def _recognize_uname(system: str, text: str) -> int:
-    lines = [line for line in text[:8192].splitlines() if line.strip()]
-    match = _UNAME.fullmatch(lines[0].strip()) if len(lines) in (1, 2) else None
+    lines = [line.strip() for line in text[:8192].splitlines() if line.strip() and not line.startswith("$ ")]
+    if not lines or len(lines) > 8:
+        return 0
+    if any(_FREEBSD_RELEASE.fullmatch(line) for line in lines):
+        return 90 if system == "FreeBSD" else 0
+    match = _UNAME.fullmatch(lines[0])
     return 95 if match is not None and match["os"] == system else 0
 
 
@@ -166,9 +178,9 @@ def parse_route_get(os: str, text: str) -> Parsed:
 
 def _recognize_route_get(os: str, text: str) -> int:
     head = text[: 1 << 16]
-    if not re.search(r"^\s{0,16}route to: \S", head, re.MULTILINE):
+    if not re.search(r"^[ \t]{0,16}route to: \S", head, re.MULTILINE):
         return 0
-    likely = "freebsd" if re.search(r"^\s{0,16}fib: ", head, re.MULTILINE) else "macos"
+    likely = "freebsd" if re.search(r"^[ \t]{0,16}fib: ", head, re.MULTILINE) else "macos"
     return 85 if os == likely else 40
 
 
@@ -187,13 +199,20 @@ def parse_kldstat(text: str) -> Parsed:
 
 
 def _recognize_kldstat(text: str) -> int:
-    return 95 if re.search(r"^\s{0,16}Id Refs Address", text[:_SCAN], re.MULTILINE) else 0
+    return 95 if re.search(r"^[ \t]{0,16}Id Refs Address", text[:_SCAN], re.MULTILINE) else 0
 
 
 def host_parsers(os: str, system: str) -> tuple[Parser, ...]:
     """Parsers of ``uname -a``, ``ifconfig`` and ``route -n get`` of one system."""
     return (
-        Parser("uname", os, "uname -a", lambda t: _recognize_uname(system, t), lambda t: parse_uname(os, t)),
+        Parser(
+            "uname",
+            os,
+            "uname",
+            lambda t: _recognize_uname(system, t),
+            lambda t: parse_uname(os, t),
+            transcript=True,
+        ),
         Parser(
             "ifconfig",
             os,

@@ -15,7 +15,7 @@ from hostcfg.platforms.bsd.conf import ConfText, read_conf
 from hostcfg.platforms.bsd.family import Evidence, evidence
 from hostcfg.platforms.bsd.sysctl import SysctlText, read_sysctl
 from hostcfg.platforms.bsd.tables import parse_available
-from hostcfg.platforms.bsd.values import OID, typed
+from hostcfg.platforms.bsd.values import OID, parse_int, typed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ _BSD_NAME = re.compile(
 )
 _OUTPUT = re.compile(
     rf"^(?:/\S{{1,64}}/)?sysctl: .*(?:{OID}|Operation not permitted|Tunable values|invalid)|^usage: sysctl \["
-    rf"|^\s{{0,64}}{OID}\s?[:=].* -> |^\s{{0,64}}net\.inet\.tcp\.cc\.available=$",
+    rf"|^[ \t]{{0,64}}{OID}\s?[:=].* -> |^[ \t]{{0,64}}net\.inet\.tcp\.cc\.available=$",
     re.MULTILINE,
 )
 _TYPED = re.compile(r"^\$ (.*)", re.MULTILINE)
@@ -203,7 +203,7 @@ def parse_sysctl_conf(os: str, keys: Mapping[str, NativeKey], text: str) -> Pars
     values: dict[str, Json] = {}
     rest = list(found.unrecognized)
     for assignment in found.assignments:
-        fits, value = typed(keys, assignment.name, assignment.value)
+        fits, value = typed(keys, assignment.name, assignment.value, parse_int)
         if fits:
             values[assignment.name] = value
         else:

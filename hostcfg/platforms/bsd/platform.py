@@ -103,6 +103,11 @@ class BsdPlatform(Platform):
     def lockout_risk(self, values: Mapping[str, str]) -> str | None:
         return lockout_risk_of_texts(values)
 
+    def plan_hazards(self, facts: Facts, native_after: Mapping[str, str]) -> Sequence[str]:
+        del facts
+        risk = self.lockout_risk(native_after)
+        return () if risk is None else (risk,)
+
     def in_write_order(self, values: Mapping[str, str]) -> list[tuple[str, str]]:
         """Pairs in the order in which they may be written when they raise values."""
         return sorted(values.items(), key=lambda item: self.write_order(item[0]))

@@ -23,7 +23,7 @@ from typing import Literal
 
 from hostcfg.platforms.bsd.calls import Call, parse_calls
 from hostcfg.platforms.bsd.sysctl_errors import SysctlError, is_second_line, parse_error
-from hostcfg.platforms.bsd.tables import is_table_header, is_table_row
+from hostcfg.platforms.bsd.tables import is_table_row, table_kind
 from hostcfg.platforms.bsd.values import OID
 
 MAX_LINE = 8192
@@ -193,7 +193,7 @@ class _Reader:
                 self._close()
             else:
                 lines.append(line)
-        elif name in _TABLES and not (is_table_header(line) or is_table_row(line)):
+        elif name in _TABLES and not (table_kind(line) is not None or is_table_row(line)):
             self._close()
             self._take_loose(line)
         else:

@@ -22,10 +22,17 @@ if TYPE_CHECKING:
 
     from hostcfg.model import Json
 
-_HEADER = re.compile(r"\s*(?:CCmod|Stack)\s+D\s.*PCB count\s*")
-_ROW = re.compile(
-    r"\s*(?P<name>[A-Za-z0-9_]+)\s+(?P<mark>\*\s+)?(?:(?P<alias>[A-Za-z_]\w*)\s+)?(?P<count>[0-9]+)\s*"
-)
+_HEADERS = {
+    "CCmod": re.compile(r"\s{0,64}CCmod\s+D\s+PCB count\s*"),
+    "Stack": re.compile(r"\s{0,64}Stack\s+D\s+Alias\s+PCB count\s*"),
+}
+_ROWS = {
+    "CCmod": re.compile(r"\s{0,64}(?P<name>[A-Za-z0-9_]+)\s+(?P<mark>\*\s+)?(?P<count>[0-9]{1,19})\s*"),
+    "Stack": re.compile(
+        r"\s{0,64}(?P<name>[A-Za-z0-9_]+)\s+(?P<mark>\*\s+)?[A-Za-z_]\w*\s+(?P<count>[0-9]{1,19})\s*"
+    ),
+}
+"""A list of stacks has a column more: a row of one can't be taken for one of the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +49,28 @@ class AvailableTable:
         return {"names": list(self.names), "default": self.default, "pcb_count": dict(self.pcb_count)}
 
 
-def is_table_header(line: str) -> bool:
-    """Whether ``line`` heads a table of congestion controls or TCP stacks."""
-    return _HEADER.fullmatch(line) is not None
+def table_kind(line: str) -> str | None:
+    """Which table ``line`` heads; None if it is no header."""
+    return next((kind for kind, header in _HEADERS.items() if header.fullmatch(line)), None)
 
 
 def is_table_row(line: str) -> bool:
-    """Whether ``line`` can be a whole row of such a table."""
-    return _ROW.fullmatch(line) is not None
+    """Whether ``line`` can be a whole row of a table."""
+    return any(row.fullmatch(line) for row in _ROWS.values())
 
 
 def parse_available(lines: Sequence[str]) -> AvailableTable | None:
     """The table in ``lines``; None without its header.  A row that is cut names nothing."""
-    headers = [index for index, line in enumerate(lines) if is_table_header(line)]
-    if not headers:
+    head = next(((index, kind) for index, line in enumerate(lines) if (kind := table_kind(line))), None)
+    if head is None:
         return None
     counts: dict[str, int] = {}
     damaged: list[str] = []
     default: str | None = None
-    for line in lines[headers[0] + 1 :]:
+    for line in lines[head[0] + 1 :]:
         if not line.strip():
             continue
-        row = _ROW.fullmatch(line)
+        row = _ROWS[head[1]].fullmatch(line)
         if row is None:
             damaged.append(line.strip())
             continue

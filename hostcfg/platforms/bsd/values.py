@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from hostcfg.model import Json
 
@@ -28,8 +28,8 @@ _TOP_LEVELS = (
 OID = rf"(?:{'|'.join(_TOP_LEVELS)})(?:\.[A-Za-z0-9_%][\w%+@,-]*)+\.?"
 """A name of sysctl(8): a known first level, then at least one more (``dev.em.0.%desc``)."""
 
-_INTEGER = re.compile(r"([+-]?)(0[xX][0-9A-Fa-f]+|0[0-7]*|[1-9][0-9]*)")
-_GROUPED = re.compile(r"[1-9][0-9]{0,2}(?:[,.'\u00a0\u202f][0-9]{3})+")
+_INTEGER = re.compile(r"([+-]?)(0[xX][0-9A-Fa-f]{1,32}|0[0-7]{0,40}|[1-9][0-9]{0,30})")
+_PRINTED = re.compile(r"(-?)(0x[0-9a-f]{1,32}|0|[1-9][0-9]{0,30})")
 _WORD = re.compile(r"[A-Za-z0-9_+-]+")
 
 
@@ -57,50 +57,54 @@ def table(rows: Iterable[NativeKey]) -> Table:
 
 
 def parse_int(text: str) -> int | None:
-    """An integer as strtol(3) with base 0 reads it (decimal, ``0x`` hex, ``0`` octal), or None.
+    """An integer as sysctl(8) takes it (strtol, base 0): decimal, ``0x`` hex, ``0`` octal; or None."""
+    return _number(text, _INTEGER)
 
-    Digits grouped by threes, as ``sysctl -h`` prints them in some locales, count too.
-    """
-    stripped = text.strip()
-    if len(stripped) > 40:
-        return None
-    match = _INTEGER.fullmatch(stripped)
+
+def parse_printed_int(text: str) -> int | None:
+    """An integer as sysctl(8) prints it: decimal, or ``0x`` hex with ``-x``; never octal."""
+    return _number(text, _PRINTED)
+
+
+def _number(text: str, form: re.Pattern[str]) -> int | None:
+    match = form.fullmatch(text.strip()) if len(text) < 128 else None
     if match is None:
-        if _GROUPED.fullmatch(stripped):
-            return int(re.sub(r"\D", "", stripped))
         return None
     sign, digits = match.groups()
-    if digits[:2] in ("0x", "0X"):
-        number = int(digits, 16)
-    else:
-        number = int(digits, 8 if digits.startswith("0") else 10)
+    octal = len(digits) > 1 and digits.startswith("0") and digits[1] not in "xX"
+    number = int(digits, 8) if octal else int(digits, 0)
     return -number if sign == "-" else number
 
 
 def parse_words(text: str) -> list[str] | None:
     """``newreno, cubic`` or ``reno newreno cubic`` as a list; None if something in it is no word."""
     words = [word for word in re.split(r"[,\s]+", text.strip()) if word]
-    if not words or not all(_WORD.fullmatch(word) for word in words):
+    if not words or not all(_WORD.fullmatch(word) and not word.isdecimal() for word in words):
         return None
     return words
 
 
-def typed(keys: Mapping[str, NativeKey], name: str, raw: str) -> tuple[bool, Json]:
+def typed(
+    keys: Mapping[str, NativeKey],
+    name: str,
+    raw: str,
+    integer: Callable[[str], int | None] = parse_printed_int,
+) -> tuple[bool, Json]:
     """Whether ``raw`` has the form of its key, and the value in the key's type.
 
     A key that ``keys`` does not hold takes any text.  Tables (``words`` of several lines) are read
-    by :mod:`hostcfg.platforms.bsd.tables` and are text here.
+    by :mod:`hostcfg.platforms.bsd.tables` and have not the form of a list here.
     """
     key = keys.get(name)
     if key is None or key.type == "text":
         return True, raw
     if key.type == "int":
-        number = parse_int(raw)
+        number = integer(raw)
         return number is not None, number
     if key.type == "ints":
-        numbers = [parse_int(part) for part in raw.split()]
+        numbers = [integer(part) for part in raw.split()]
         return bool(numbers) and None not in numbers, raw.strip()
-    words = parse_words(raw)
+    words = parse_words(raw) if "\n" not in raw else None
     if key.type == "word":
         return words is not None and len(words) == 1, raw.strip()
     return words is not None, list(words or [])

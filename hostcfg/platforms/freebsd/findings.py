@@ -47,6 +47,8 @@ _DENIED_KEYS = {
 }
 _DENIED_WORDS = {"mbuf_clusters": "mbuf+clusters", "page": "page-size", "9k": "9k", "16k": "16k"}
 _BUFFER_KEYS = (MAXSOCKBUF, SENDSPACE, RECVSPACE, SENDBUF_MAX, RECVBUF_MAX)
+_STOCK_CAPS = (256 * 1024, 2 * 1024 * 1024)
+"""FreeBSD itself is installed with maxima as large as the cap, 1/9 above what it can give."""
 _SEVERITIES = ("error", "warning", "info")
 
 
@@ -93,7 +95,7 @@ def buffer_findings(values: Mapping[str, int]) -> Iterator[Finding]:
         elif cap is not None and size is not None and size > usable(cap):
             yield Finding(
                 "buffer_max_above_cap",
-                "warning",
+                "info" if size == cap and cap in _STOCK_CAPS else "warning",
                 f"{name} = {size} is above 8/9 of {MAXSOCKBUF} = {cap}: growth ends below {usable(cap)} "
                 f"bytes; {MAXSOCKBUF} must be at least {maxsockbuf_for(size)} for it",
                 (name, MAXSOCKBUF),

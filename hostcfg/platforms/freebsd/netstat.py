@@ -92,10 +92,10 @@ _XO_COUNTERS = {
 }
 _XML_FIELD = re.compile(r"<([a-z0-9-]{1,40})>([0-9]{1,19})</([a-z0-9-]{1,40})>")
 _ROWS_SEEN = re.compile(
-    r"[0-9]+/[0-9]+/[0-9]+ mbufs in use\s*\(current/(?:cache|peak)"
-    r"|[0-9/]+ mbuf clusters in use\s*\(current/(?:cache|max)"
-    r"|mbuf\+clusters out of packet secondary zone|[0-9]+k (?:\(page size\) )?jumbo clusters in use"
-    r"|bytes allocated to network\s?\(current/cache"
+    r"/[0-9]{1,19} mbufs in use ?\(current/(?:cache|peak)"
+    r"|/[0-9]{1,19} mbuf clusters in use ?\(current/(?:cache|max)"
+    r"|mbuf\+clusters out of packet secondary zone|k (?:\(page size\) )?jumbo clusters in use"
+    r"|bytes allocated to network ?\(current/cache"
     r"|requests for (?:mbufs|jumbo clusters|sfbufs) (?:denied|delayed)"
     r"|initiated by sendfile|\bmbuf cluster usage:|% of mb_map in use"
 )
@@ -105,11 +105,14 @@ _XO = re.compile(r'"mbuf-statistics"|<mbuf-statistics>')
 
 def recognize_netstat_m(text: str) -> int:
     """How surely ``text`` is FreeBSD's ``netstat -m``: 0 to 100."""
+    if not any(word in text for word in ("mbuf", "jumbo", "sfbufs", "sendfile", "allocated to network")):
+        return 0
     if _XO.search(text):
         return 100
     if _JUNOS.search(text):
         return 20
-    seen = sum(1 for _, _ in zip(range(4), _ROWS_SEEN.finditer(text), strict=False))
+    joined = " ".join(text.split())  # rows may be wrapped anywhere
+    seen = sum(1 for _, _ in zip(range(4), _ROWS_SEEN.finditer(joined), strict=False))
     return 0 if not seen else 80 + 5 * seen
 
 

@@ -24,6 +24,7 @@ _COLUMNS = ("proto", "property", "perm", "current", "persistent", "default", "po
 _PROTO = re.compile(r"tcp|udp|sctp|ip|ipv4|ipv6|icmp|rawip")
 _PERM = re.compile(r"[r-][w-]|ro")
 _NDD = re.compile(r"\$ .*\bndd -get (?:/dev/)?\w+ (?P<name>\w+)")
+_NDD_VALUE = re.compile(r"-?[\w.]{1,64}")
 _SET = re.compile(r"\$ .*\bipadm (?:re)?set-prop\b")
 _SETTING = re.compile(r"-p\s{1,8}(?P<name>[\w-]+)(?:\+|-)?=(?P<value>\S+)")
 _ERROR = re.compile(r"ipadm: .*")
@@ -40,7 +41,7 @@ def _fields(line: str) -> dict[str, Json] | None:
 def recognize_ipadm(text: str) -> int:
     """100 with the header of ``ipadm show-prop``, less with rows or calls alone."""
     head = text[: 1 << 20]
-    if re.search(r"^\s{0,64}PROTO\s{1,8}PROPERTY\s{1,64}PERM\s", head, re.MULTILINE):
+    if re.search(r"^[ \t]{0,64}PROTO\s{1,8}PROPERTY\s{1,64}PERM\s", head, re.MULTILINE):
         return 100
     if re.search(r"^\$ .*\b(?:ipadm (?:show|set)-prop|ndd -[gs]et)\b", head, re.MULTILINE):
         return 90
@@ -76,7 +77,7 @@ def parse_ipadm(text: str) -> Parsed:
                 after.append({key: fields[key] for key in ("property", "current", "persistent")})
             else:
                 props.append(dict(fields))
-        elif pending is not None and line:
+        elif pending is not None and _NDD_VALUE.fullmatch(line):
             ndd[pending] = line
             pending = None
         elif line and not _HEADER.fullmatch(line):

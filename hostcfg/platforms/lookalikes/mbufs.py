@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 
     from hostcfg.model import Json
 
-_CLASSIC = re.compile(r"[0-9]+ mbufs? in use:|mbufs? allocated to |requests for memory (?:denied|delayed)")
+_CLASSIC = re.compile(
+    r"\b[0-9]{1,19} mbufs? in use:|mbufs? allocated to |requests for memory (?:denied|delayed)"
+)
 _OPENBSD = re.compile(
-    r"mbuf [0-9]+ byte clusters in use|\b1 mbuf (?:in use|allocated)|mbuf cluster pages in use"
+    r"mbuf [0-9]{1,5} byte clusters in use|\b1 mbuf (?:in use|allocated)|mbuf cluster pages in use"
 )
 _NETBSD = re.compile(r"mapped pages in use")
 _DRAGONFLY = re.compile(r"mbuf jumbo clusters in use|mbufs and mbuf clusters allocated to")
@@ -32,7 +34,7 @@ _JUNOS = re.compile(
     r"\b(?:9|16)k \(page size\) jumbo|show system buffers|mbufs allocated to (?:pfe|fxp|em0|ttp|rpio)\b"
 )
 _MACOS = re.compile(
-    r"mbuf [0-9]+KB clusters in use|KB returned to the system|allocated to (?:caches|packet tags)"
+    r"mbuf [0-9]{1,5}KB clusters in use|KB returned to the system|allocated to (?:caches|packet tags)"
 )
 _FREEBSD_4 = re.compile(r"% of mb_map in use")
 _RTEMS = re.compile(r"\*{4,} MBUF STATISTICS \*{4,}")

@@ -14,7 +14,7 @@ from hostcfg.model import Finding, Parsed
 from hostcfg.platforms.base import Parser, ProfileContext
 from hostcfg.platforms.bsd.assembly import integer_values
 from hostcfg.platforms.bsd.bootcheck import boot_differences, duplicate_assignments
-from hostcfg.platforms.bsd.commands import comments, conf_line
+from hostcfg.platforms.bsd.commands import comments, conf_line, read_names
 from hostcfg.platforms.bsd.hostinfo import host_parsers, release_of
 from hostcfg.platforms.bsd.keys import explicit_key, flag_key, int_key
 from hostcfg.platforms.bsd.lockout import lockout_risk
@@ -109,7 +109,7 @@ NEUTRAL = {
 """Neutral setting -> native key; rfc1323 is one switch for both options, and newer systems lack it."""
 
 _MBUFS = re.compile(
-    r"mbuf [0-9]+KB clusters in use|KB returned to the system|mbufs allocated to (?:caches|packet tags)"
+    r"mbuf [0-9]{1,5}KB clusters in use|KB returned to the system|mbufs allocated to (?:caches|packet tags)"
 )
 
 
@@ -157,7 +157,7 @@ class MacOs(BsdPlatform):
 
     def probe_script(self, request: ProbeRequest) -> str:
         sections = {
-            "sysctl": "sysctl " + " ".join(KEYS),
+            "sysctl": read_names(KEYS),
             "netstat-m": "netstat -m",
             "uname": "uname -a",
             "route-get": "route -n get default",
