@@ -32,7 +32,7 @@ ALLOWED: dict[str, set[str]] = {
     "render": {"errors", "model", "settings", "platforms", "profiles", "units", "compare"},
     "compare": {"errors", "model", "settings", "platforms"},
     "path": {"errors", "model", "settings", "platforms", "units"},
-    "audit": {"errors", "model", "platforms", "profiles", "compare", "path", "reader"},
+    "audit": {"errors", "model", "platforms", "profiles", "compare", "path", "reader", "render"},
     "plan": {"errors", "model", "platforms", "changes", "settings"},
     "snapshot": {"errors", "model"},
     "targets": {"errors", "nearest"},
@@ -71,7 +71,7 @@ def imports(path: Path) -> set[str]:
 
 
 def layer_of(module: str) -> str:
-    return module.split(".")[0]
+    return module.split(".", maxsplit=1)[0]
 
 
 PURE = [(name, path) for name, path in modules() if layer_of(name) in ALLOWED]

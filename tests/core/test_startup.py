@@ -1,17 +1,20 @@
-"""Commands import what they need: no SSH for a file, no tables for JSON, no comparison library for a profile."""
+"""Commands import what they need: no SSH for a file, no tables for JSON, no comparison for a profile."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 HEAVY = {
-    "paramiko", "cryptography", "deepdiff", "rich", "ruamel", "simpleeval", "psutil", "sqlite3", "platformdirs",
-    "jinja2", "yaml", "subprocess", "socket", "ssl", "asyncio", "unittest",
+    "paramiko", "cryptography", "deepdiff", "rich", "ruamel", "simpleeval", "psutil", "sqlite3",
+    "platformdirs", "jinja2", "yaml", "subprocess", "socket", "ssl", "asyncio", "unittest",
 }  # fmt: skip
 """Top-level modules that a command pays for only if it needs them."""
 

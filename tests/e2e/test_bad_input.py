@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.e2e.program import hostcfg
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FACTS = "net.ipv4.tcp_rmem = 4096 131072 6291456\nnet.core.rmem_max = 212992\n"
 WAN = ("--profile", "wan")
@@ -50,18 +53,24 @@ def test_a_wrong_call_of_diff(far_end: str, arguments: list[str], says: tuple[st
         ("name: p\n\tsummary: x\n", ("p.yaml:2", "tab")),
         ("name: p\nname: q\n", ("p.yaml:2", "name")),
         (
-            "name: p\nsummary: s\nwhen: w\nsettings:\n  recv_buffer_max:\n    rule: at_least\n"
-            "    value: bdb * 2\n    reason: r\n    source: s\n",
+            (
+                "name: p\nsummary: s\nwhen: w\nsettings:\n  recv_buffer_max:\n    rule: at_least\n"
+                "    value: bdb * 2\n    reason: r\n    source: s\n"
+            ),
             ("p.yaml:7", "bdb", "bdp"),
         ),
         (
-            "name: p\nsummary: s\nwhen: w\nsettings:\n  recv_buffer_max:\n    rule: at_least\n"
-            "    value: bdp / 0\n    reason: r\n    source: s\n",
+            (
+                "name: p\nsummary: s\nwhen: w\nsettings:\n  recv_buffer_max:\n    rule: at_least\n"
+                "    value: bdp / 0\n    reason: r\n    source: s\n"
+            ),
             ("p.yaml:7", "zero"),
         ),
         (
-            "name: p\nsummary: s\nwhen: w\nsettings:\n  recv_bufer_max:\n    rule: at_least\n"
-            "    value: bdp\n    reason: r\n    source: s\n",
+            (
+                "name: p\nsummary: s\nwhen: w\nsettings:\n  recv_bufer_max:\n    rule: at_least\n"
+                "    value: bdp\n    reason: r\n    source: s\n"
+            ),
             ("p.yaml:5", "recv_buffer_max"),
         ),
         ("", ("p.yaml", "empty")),
@@ -128,7 +137,9 @@ def test_ten_megabytes_of_garbage(tmp_path: Path, seed: int) -> None:
 def test_a_text_cut_in_the_middle_of_a_triple_is_not_read_as_another_value(tmp_path: Path) -> None:
     path = tmp_path / "cut.txt"
     path.write_text("net.core.rmem_max = 212992\nnet.ipv4.tcp_rmem = 4096 1310")
-    reading = hostcfg("show", f"file:{path}", "-o", "json").document["hosts"][0]["settings"]["recv_buffer_max"]
+    reading = hostcfg("show", f"file:{path}", "-o", "json").document["hosts"][0]["settings"][
+        "recv_buffer_max"
+    ]
     assert reading["value"] is None
     assert reading["state"] in {"unparsed", "absent"}
 

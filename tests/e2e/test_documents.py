@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.e2e.program import hostcfg
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COMMANDS = [
+    *("show", "parse", "snapshot", "profiles", "profiles list", "profiles show", "profiles check", "render"),
+    *("diff", "path", "plan", "apply", "confirm", "rollback", "history"),
+]
 
 HALF_TUNED = """\
 net.core.rmem_max = 163840
@@ -50,7 +57,9 @@ def test_diff(far_end: str) -> None:
 
 def test_nothing_differs_is_zero(tmp_path: Path) -> None:
     (tmp_path / "good.txt").write_text("net.ipv4.tcp_rmem = 4096 131072 67108864\nnet.ipv4.tcp_sack = 1\n")
-    ran = hostcfg("diff", f"file:{tmp_path}/good.txt", "-p", "wan", "--rate", "1G", "--rtt", "80ms", "-o", "json")
+    ran = hostcfg(
+        "diff", f"file:{tmp_path}/good.txt", "-p", "wan", "--rate", "1G", "--rtt", "80ms", "-o", "json"
+    )
     assert ran.code == 0
     assert ran.document["hosts"][0]["status"] == "same"
 
@@ -122,7 +131,12 @@ def test_host_against_host_across_systems(far_end: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("rate", "rtt", "bdp"),
-    [("50mbit", "30ms", 187500), ("200Mbit/s", "80ms", 2000000), ("20M", "0.516s", 1290000), ("1G", "80ms", 10000000)],
+    [
+        ("50mbit", "30ms", 187500),
+        ("200Mbit/s", "80ms", 2000000),
+        ("20M", "0.516s", 1290000),
+        ("1G", "80ms", 10000000),
+    ],
 )
 def test_the_bandwidth_delay_products_of_the_field_cases(rate: str, rtt: str, bdp: int) -> None:
     ran = hostcfg("profiles", "show", "wan", "--rate", rate, "--rtt", rtt, "-o", "json")
@@ -153,7 +167,9 @@ def test_markdown_has_a_table_that_renders(far_end: str) -> None:
 
 
 def test_what_a_host_says_is_no_terminal_command(tmp_path: Path) -> None:
-    (tmp_path / "evil.txt").write_text("net.core.rmem_max = 212992\nkernel.hostname = \x1b]0;owned\x07\x1b[2J\n")
+    (tmp_path / "evil.txt").write_text(
+        "net.core.rmem_max = 212992\nkernel.hostname = \x1b]0;owned\x07\x1b[2J\n"
+    )
     for arguments in (("show", f"file:{tmp_path}/evil.txt"), ("parse", str(tmp_path / "evil.txt"))):
         ran = hostcfg(*arguments)
         assert "\x1b" not in ran.stdout + ran.stderr
@@ -162,8 +178,7 @@ def test_what_a_host_says_is_no_terminal_command(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["show", "parse", "snapshot", "profiles", "profiles list", "profiles show", "profiles check", "render", "diff"]
-    + ["path", "plan", "apply", "confirm", "rollback", "history"],
+    COMMANDS,
 )
 def test_the_help_of_each_command_has_an_example(command: str) -> None:
     ran = hostcfg(*command.split(), "--help")
