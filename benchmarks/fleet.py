@@ -1,0 +1,156 @@
+"""Reading a fleet: bare paramiko (the floor), hostcfg and ansible-core side by side, as ratios.
+
+    python -m benchmarks.fleet [--hosts 1,10,50,200] [--rounds 3] [--no-ansible] [--no-wire]
+
+Real OpenSSH servers on loopback addresses, one connection each; a known_hosts of 4000 lines.  Every
+round runs all of them in turn, so that whatever else the machine does meets all alike; what is
+printed is the median of the rounds.  Clients and servers share the machine's cores.  It asserts
+nothing: times depend on the machine, and the ratios are to be read by a person.
+
+The wire (see ``fleet_wire.py``) needs root, ip(8) and a C compiler.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.fleet_ansible import Ansible
+from benchmarks.fleet_servers import farm
+from hostcfg.platforms.base import ProbeRequest
+from hostcfg.platforms.framing import new_nonce
+from hostcfg.reader import posix_script
+from hostcfg.transports.base import Command
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from benchmarks.fleet_servers import Farm
+
+WORKERS = 100
+LINK = ("--profile", "wan", "--rate", "1gbit", "--rtt", "80ms")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one run of a client cost: seconds of wall clock and of CPU, MiB at its largest."""
+
+    wall_s: float
+    cpu_s: float
+    peak_mib: float
+
+
+def measure(command: Sequence[str], environment: Mapping[str, str], *, codes: Sequence[int] = (0,)) -> Cost:
+    """The cost of ``command`` and of all processes that it waited for."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            command, env=dict(environment), stdin=subprocess.DEVNULL, stdout=out, stderr=err
+        )
+        _, status, usage = os.wait4(process.pid, 0)
+        wall_s = time.perf_counter() - began
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode not in codes:
+            err.seek(0)
+            out.seek(0)
+            said = (err.read() + out.read())[-600:].decode(errors="replace")
+            raise SystemExit(f"{' '.join(command)[:200]} ended with {process.returncode}:\n{said}")
+    return Cost(wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def median(costs: Sequence[Cost]) -> Cost:
+    """The median of each number."""
+    return Cost(
+        *(statistics.median(getattr(c, name) for c in costs) for name in ("wall_s", "cpu_s", "peak_mib"))
+    )
+
+
+def hostcfg(*words: str) -> list[str]:
+    """A call of hostcfg in a process of its own."""
+    return [sys.executable, "-m", "hostcfg", *words]
+
+
+def clients(made: Farm, count: int, ansible: Ansible | None) -> dict[str, list[str]]:
+    """Name -> command of everything that is compared."""
+    script = made.home / "script.sh"
+    script.write_bytes(Command.sh(posix_script(ProbeRequest(new_nonce()))).stdin)
+    plain, yaml = str(made.inventory(count)), str(made.yaml_inventory(count))
+    floor = [sys.executable, "-m", "benchmarks.fleet_floor", plain, str(WORKERS), str(script)]
+    found = {
+        "floor": floor,
+        "hostcfg diff": hostcfg("diff", "all", "-i", plain, *LINK, "-o", "json"),
+        "hostcfg diff (YAML)": hostcfg("diff", "all", "-i", yaml, *LINK, "-o", "json"),
+        "hostcfg show": hostcfg("show", "all", "-i", plain, "-o", "json"),
+    }
+    if ansible is not None:
+        found["ansible ad-hoc, pipelined"] = ansible.ad_hoc(made, count)
+        if ansible.posix and count <= 10:
+            found["ansible.posix.sysctl, check"] = ansible.sysctl(made, count)
+    return found
+
+
+def compare(made: Farm, count: int, rounds: int, ansible: Ansible | None) -> None:
+    """One table: every client over ``count`` hosts."""
+    commands = clients(made, count, ansible)
+    costs: dict[str, list[Cost]] = {name: [] for name in commands}
+    environment = made.environment if ansible is None else ansible.environment(made)
+    for number in range(rounds):
+        for name, command in commands.items():
+            if number == 0:
+                measure(command, environment, codes=(0, 1))  # Python compiles, the disk is read
+            costs[name].append(measure(command, environment, codes=(0, 1)))
+    print(f"\n{count} host{'s' if count != 1 else ''}, median of {rounds}")
+    print(f"{'':30} {'wall s':>8} {'x floor':>8} {'CPU s':>8} {'x floor':>8} {'MiB':>7}")
+    floor = median(costs["floor"])
+    for name, found in costs.items():
+        cost = median(found)
+        print(
+            f"{name:30} {cost.wall_s:8.2f} {cost.wall_s / floor.wall_s:8.2f} "
+            f"{cost.cpu_s:8.2f} {cost.cpu_s / floor.cpu_s:8.2f} {cost.peak_mib:7.1f}"
+        )
+
+
+def known_hosts_cost(made: Farm, rounds: int) -> None:
+    """What 4000 lines of known_hosts cost: one host with them, and with one line."""
+    command = hostcfg("show", f"{made.names[0]}:{made.port}", "-o", "json")
+    whole = [measure(command, made.environment) for _ in range(rounds * 3)]
+    text = made.known_hosts.read_text()
+    made.known_hosts.write_text(text.split("\n", 1)[0] + "\n")
+    one = [measure(command, made.environment) for _ in range(rounds * 3)]
+    made.known_hosts.write_text(text)
+    extra_ms = (min(c.cpu_s for c in whole) - min(c.cpu_s for c in one)) * 1000
+    print(f"\na known_hosts of {text.count(chr(10))} lines costs {extra_ms:.0f} ms of CPU in all")
+
+
+def main() -> None:
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+    parser.add_argument("--hosts", default="1,10,50,200")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--no-ansible", action="store_true")
+    parser.add_argument("--no-wire", action="store_true")
+    asked = parser.parse_args()
+    counts = [int(word) for word in asked.hosts.split(",")]
+    with tempfile.TemporaryDirectory(prefix="hostcfg-bench-") as name:
+        directory = Path(name)
+        ansible = None if asked.no_ansible else Ansible.install(directory)
+        with farm(directory, max(counts)) as made:
+            for count in counts:
+                compare(made, count, asked.rounds, ansible)
+            known_hosts_cost(made, asked.rounds)
+        if not asked.no_wire:
+            from benchmarks.fleet_wire import round_trips
+
+            round_trips(directory, WORKERS)
+
+
+if __name__ == "__main__":
+    main()
