@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from hostcfg.compare import compare_with_targets
 from hostcfg.errors import UsageError
+from hostcfg.model import Finding
 from hostcfg.path import throughput_sentence
 from hostcfg.platforms import all_platforms, get_platform
 from hostcfg.profiles import profile_targets
 from hostcfg.profiles.inputs import input_values
+from hostcfg.render import risk_on_stock
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hostcfg.errors import HostcfgError
-    from hostcfg.model import Difference, Facts, Finding, Link
+    from hostcfg.model import Difference, Facts, Link
+    from hostcfg.platforms.base import Platform
     from hostcfg.profiles import Profile, ProfileTargets
     from hostcfg.reader import Outcome
 
@@ -97,11 +100,19 @@ def audit_host(facts: Facts, profile: Profile, link: Link | None, inputs: Mappin
         name=facts.host,
         facts=facts,
         differences=compared.differences,
-        findings=(*facts.findings, *compared.findings),
+        findings=(*_hazards(facts, compared.differences), *facts.findings, *compared.findings),
         notes=wanted.notes,
         meaning=throughput_sentence(facts, link) if link is not None else None,
         holding=compared.holding,
     )
+
+
+def _hazards(facts: Facts, differences: Sequence[Difference]) -> Iterator[Finding]:
+    """What would happen to a host that got what the profile wants, before anyone tries it."""
+    wanted = {d.key: d.target_native for d in differences if d.target_native is not None}
+    now = {key: native.raw for key, native in facts.native.items() if native.raw is not None}
+    for hazard in get_platform(facts.os).plan_hazards(facts, now | wanted) if wanted else ():
+        yield Finding("profile_locks_out", "error", f"with this profile {hazard}", tuple(wanted))
 
 
 def audit_fleet(
@@ -122,19 +133,21 @@ def describe_profile(
 ) -> DescribedProfile:
     """The targets of ``profile`` on a typical host of each system, or of ``os``."""
     platforms = all_platforms() if os is None else (get_platform(os),)
-    systems = [
-        SystemTargets(
-            p.name,
-            p.title,
-            profile_targets(
-                profile,
-                os=p.name,
-                context=p.profile_context(None),
-                link=link,
-                inputs=inputs,
-                supported=p.keys(None).keys(),
-            ),
-        )
-        for p in platforms
-    ]
+    systems = [SystemTargets(p.name, p.title, _on_stock(profile, p, link, inputs)) for p in platforms]
     return DescribedProfile(profile, link, systems)
+
+
+def _on_stock(
+    profile: Profile, platform: Platform, link: Link | None, inputs: Mapping[str, str]
+) -> ProfileTargets:
+    """The targets on a typical host, with a warning where they would lock everybody out of it."""
+    wanted = profile_targets(
+        profile,
+        os=platform.name,
+        context=platform.profile_context(None),
+        link=link,
+        inputs=inputs,
+        supported=platform.keys(None).keys(),
+    )
+    risk = risk_on_stock(wanted.targets, platform)
+    return wanted if risk is None else replace(wanted, notes=(f"WARNING: {risk}", *wanted.notes))

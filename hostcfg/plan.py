@@ -93,9 +93,11 @@ def plan_writes(
     steps = [_step(facts, platform, changer, one, persist=persist, force=force) for one in wanted]
     if not ordered:
         steps = _in_order(steps, platform)
-    if not force:
-        _refuse_hazards(facts, platform, steps)
-    return Plan(facts.host, facts.os, tuple(steps), tuple(_notes(facts, changer, steps, persist=persist)))
+    hazards = _hazards(facts, platform, steps)
+    if hazards and not force:
+        raise ChangeRefused(f"{'; '.join(hazards)}; --force writes it all the same", host=facts.host)
+    notes = [*(f"forced: {hazard}" for hazard in hazards), *_notes(facts, changer, steps, persist=persist)]
+    return Plan(facts.host, facts.os, tuple(steps), tuple(notes))
 
 
 def _merged(facts: Facts, differences: Sequence[Difference], platform: Platform) -> dict[str, _Write]:
@@ -215,12 +217,11 @@ def _numbers(raw: str | None) -> list[int]:
     return [int(word) for word in digits] if len(digits) == len(words) else []
 
 
-def _refuse_hazards(facts: Facts, platform: Platform, steps: Sequence[Step]) -> None:
+def _hazards(facts: Facts, platform: Platform, steps: Sequence[Step]) -> Sequence[str]:
+    """Why nobody could reach the host any more once the steps are done."""
     after = {key: native.raw for key, native in facts.native.items() if native.raw is not None}
     after |= {step.key: step.to_raw for step in steps}
-    hazards = list(platform.plan_hazards(facts, after)) if steps else []
-    if hazards:
-        raise ChangeRefused(f"{'; '.join(hazards)}; --force writes it all the same", host=facts.host)
+    return platform.plan_hazards(facts, after) if steps else ()
 
 
 def _notes(facts: Facts, changer: Changer, steps: Sequence[Step], *, persist: bool) -> list[str]:
@@ -228,6 +229,7 @@ def _notes(facts: Facts, changer: Changer, steps: Sequence[Step], *, persist: bo
         return []
     notes = [f"{step.key}: nothing can take it back" for step in steps if step.inverse is None]
     notes += changer.unreached([step.key for step in steps if step.from_raw != step.to_raw], None)
+    notes += changer.notes(facts, [step.key for step in steps], persist=persist)
     if not persist:
         if any(changer.persisted({step.key: step.to_raw}) for step in steps):
             notes.append("these values last until the next boot; --persist keeps them")

@@ -10,7 +10,7 @@ from hostcfg.profiles.targets import profile_targets
 from hostcfg.units import format_rate, format_size, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from hostcfg.model import Link, Target, Value
     from hostcfg.platforms.base import Key, Platform, ProfileContext, RenderStyle
@@ -42,15 +42,35 @@ def render_profile(
     wanted = profile_targets(
         profile, os=platform.name, context=context, link=link, inputs=inputs, supported=keys
     )
+    draft = _drafted(wanted.targets, platform)
+    order = {key: platform.write_order(key) for key in draft.values}
+    values = {key: draft.values[key] for key in sorted(draft.values, key=order.__getitem__)}
+    risk = _risk(values, platform)
+    header = list(_header(profile, platform, link, draft, wanted.notes))
+    warning = wrap(f"WARNING: {risk}", _WIDTH, subsequent_indent="  ") if risk is not None else []
+    return platform.render(values, style, [header[0], *warning, *header[1:]])
+
+
+def risk_on_stock(targets: Sequence[Target], platform: Platform) -> str | None:
+    """Why nobody could connect any more to a host with stock settings that got them; None: no reason."""
+    return _risk(_drafted(targets, platform).values, platform)
+
+
+def _risk(values: Mapping[str, str], platform: Platform) -> str | None:
+    context, keys = platform.profile_context(None), platform.keys(None)
+    stock = {key.name: stock_text(key.name, keys, context) for key in keys.values()}
+    return platform.lockout_risk({**stock, **values})
+
+
+def _drafted(targets: Sequence[Target], platform: Platform) -> _Draft:
+    context, keys = platform.profile_context(None), platform.keys(None)
     draft = _Draft({}, [], [])
-    for target in wanted.targets:
+    for target in targets:
         if target.key is not None:
             _put(draft, target, target.key, _native_text(target.value))
         else:
             _encode(draft, target, keys, context)
-    order = {key: platform.write_order(key) for key in draft.values}
-    values = {key: draft.values[key] for key in sorted(draft.values, key=order.__getitem__)}
-    return platform.render(values, style, list(_header(profile, platform, link, draft, wanted.notes)))
+    return draft
 
 
 def _encode(draft: _Draft, target: Target, keys: Mapping[str, Key], context: ProfileContext) -> None:
