@@ -31,6 +31,7 @@ class Door(SshServer):
 
     def _start(self) -> None:
         self.port = self.port or free_port(self.address)
+        self.ports = [self.port]
         (self.directory / "sshd_config").write_text(self._config())
         self._closed = threading.Event()
         self._sessions: list[subprocess.Popen[bytes]] = []
