@@ -7,30 +7,28 @@ rolled back.  An unfinished change is settled by asking the host what has become
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hostcfg.changes import UNFINISHED, Fault, HostChange, StepResult
+from hostcfg.changes import UNFINISHED, Fault, HostChange
 from hostcfg.errors import ChangeRefused, HostcfgError, HostError, JournalError
 from hostcfg.hostrun import ChangeOptions, Connect, Each, HostRun, OnEvent, in_turn, nothing
 from hostcfg.journal.process import lives_elsewhere
-from hostcfg.model import Plan, State
-from hostcfg.plan import Wanted, plan_writes
-from hostcfg.platforms import get_platform
 from hostcfg.platforms.changer import get_changer
+from hostcfg.rollback_plan import RollbackFiles, RollbackPlan, in_force, plan_rollback
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from hostcfg.apply import Read
-    from hostcfg.changes import Change, FileState, HostStatus
+    from hostcfg.changes import Change, HostStatus
     from hostcfg.journal import Draft, Journal
-    from hostcfg.model import Facts
-    from hostcfg.platforms.changer import BeginReport, Changer, StatusReport
+    from hostcfg.platforms.changer import StatusReport
 
 __all__ = [
     "Rollback",
     "RollbackPlan",
+    "in_force",
     "plan_rollback",
     "rollback_change",
     "rollback_host",
@@ -48,14 +46,6 @@ class Rollback:
     hosts: Sequence[HostChange]
 
 
-@dataclass(frozen=True, slots=True)
-class RollbackPlan:
-    """Steps back, and what is left alone with the reason."""
-
-    plan: Plan
-    left: Sequence[str] = ()
-
-
 @dataclass(slots=True)
 class _Run:
     """What one rollback needs to know."""
@@ -66,50 +56,6 @@ class _Run:
     options: ChangeOptions
     on_event: OnEvent
     draft: Draft
-
-
-def in_force(change: Change, host: HostChange) -> bool:
-    """Whether what the change did to the host still stands, as far as the journal knows."""
-    good = "applied" if change.kind == "apply" else "reverted"
-    return host.status == good and host.undone_by is None
-
-
-def plan_rollback(facts: Facts, done: HostChange, *, force: bool = False) -> RollbackPlan:
-    """What brings ``done``'s before-values back on a host that is as ``facts`` say; pure."""
-    changer = get_changer(facts.os)
-    wanted: list[Wanted] = []
-    left: list[str] = []
-    for step in reversed(done.steps):
-        if step.outcome == "unchanged":
-            continue  # nothing was written; without an outcome nobody knows
-        why = _why_left(facts, changer, step, force=force)
-        if why is not None:
-            left.append(f"{step.key}: {why}")
-        elif step.from_raw is not None and not changer.same(
-            step.key, _raw(facts, step.key) or "", step.from_raw
-        ):
-            wanted.append(Wanted(step.key, step.from_raw, step.settings, "rollback"))
-    plan = plan_writes(facts, get_platform(facts.os), wanted, force=True, ordered=True)
-    return RollbackPlan(Plan(plan.host, plan.os, plan.steps), tuple(left))
-
-
-def _raw(facts: Facts, key: str) -> str | None:
-    native = facts.native.get(key)
-    return native.raw if native is not None and native.state is State.VALUE else None
-
-
-def _why_left(facts: Facts, changer: Changer, step: StepResult, *, force: bool) -> str | None:
-    """Why a step can't or must not be taken back now; None if it can, or is back already."""
-    if step.from_raw is None or step.inverse is None:
-        return "it was written by force and nothing can take it back"
-    now = _raw(facts, step.key)
-    if now is None:
-        return "it can't be read now"
-    wrote = step.read_back if step.read_back is not None else step.to_raw
-    if force or changer.same(step.key, now, step.from_raw) or changer.same(step.key, now, wrote):
-        return None
-    shown = " ".join(now.split())
-    return f"someone changed it to {shown!r} since, so it is left alone; --force restores it all the same"
 
 
 def rollback_change(
@@ -209,32 +155,6 @@ def rollback_host(
     )
 
 
-@dataclass(slots=True)
-class _Files:
-    """Which files go back, and which are somebody else's by now."""
-
-    done: HostChange
-    changer: Changer
-    force: bool
-    left: list[str] = field(default_factory=list)
-
-    def __call__(self, report: BeginReport) -> Sequence[FileState]:
-        now = {state.path: state for state in report.files}
-        found = []
-        for change in self.done.files:
-            state = now.get(change.before.path)
-            if state is None or change.after is None:
-                continue
-            restored = self.changer.file_restored(change, state)
-            if restored is None and self.force:
-                restored = change.before
-            if restored is None:
-                self.left.append(f"{state.path}: someone changed it since, so it is left alone")
-            elif restored != state:
-                found.append(restored)
-        return found
-
-
 def _take_back(done: HostChange, run: _Run) -> HostChange:
     """One host of a change that stands."""
     try:
@@ -243,7 +163,7 @@ def _take_back(done: HostChange, run: _Run) -> HostChange:
             run.on_event("connected")
             back = plan_rollback(run.read(first, done.host), done, force=run.options.force)
             run.on_event("planned")
-            files = _Files(done, changer, run.options.force)
+            files = RollbackFiles(done, changer, run.options.force)
             left = list(back.left)
             paths = tuple(file.before.path for file in done.files if file.after is not None)
             if not back.plan.steps and not paths:
