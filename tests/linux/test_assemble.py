@@ -113,6 +113,17 @@ def test_a_bond_s_ports_follow_the_route() -> None:
     assert [(i.name, i.routes) for i in facts.interfaces] == [("bond0", ("default",)), ("eth0", ("lower",))]
 
 
+def test_a_speed_that_a_driver_invents_is_none() -> None:
+    veth = "/sys/class/net/eth0/speed:10000\n/sys/class/net/eth0/uevent:INTERFACE=eth0\n"
+    vlan = veth + "/sys/class/net/eth0/uevent:DEVTYPE=vlan\n"
+    nic = veth + "/sys/class/net/eth0/device/uevent:DRIVER=ixgbe\n"
+    speeds = []
+    for text in (veth, vlan, nic):
+        [interface] = host_facts(more=[Section("linux-net-class", text)]).interfaces
+        speeds.append(interface.speed_bps)
+    assert speeds == [None, 10_000_000_000, 10_000_000_000]
+
+
 def test_several_next_hops() -> None:
     routes = (
         "default proto static metric 20 \n\tnexthop via 10.0.0.1 dev eth1 weight 1 \n"

@@ -91,10 +91,13 @@ def _take_sysfs(found: _Found, text: str) -> None:
         if row is None:
             continue
         fields = found.sysfs.setdefault(row[1], {})
-        if row[2] != "device/uevent":
+        if row[2] not in ("uevent", "device/uevent"):
             fields[row[2]] = row[3].strip()
-        elif row[3].startswith("DRIVER="):
-            fields["driver"] = row[3].removeprefix("DRIVER=").strip()
+            continue
+        fields[row[2]] = "read"
+        name, _, value = row[3].partition("=")
+        if name in ("DRIVER", "DEVTYPE"):
+            fields[name.lower()] = value.strip()
 
 
 def _default_lines(text: str) -> Iterable[str]:
@@ -168,7 +171,6 @@ def _interface(found: _Found, name: str) -> tuple[Interface, list[Native]]:
     sysfs = _trusted(found.sysfs.get(name, {}), link)
     qdisc = found.qdiscs.get(name) or _text(link.get("qdisc"))
     queue = _int(link.get("txqlen"), sysfs.get("tx_queue_len"))
-    speed = _int(None, sysfs.get("speed"))
     features = found.features.get(name, {})
     routes = found.routes.get(name, ["lower"] if found.probed else [])
     natives = []
@@ -181,7 +183,7 @@ def _interface(found: _Found, name: str) -> tuple[Interface, list[Native]]:
     interface = Interface(
         name=name,
         mtu_bytes=_int(link.get("mtu"), sysfs.get("mtu")),
-        speed_bps=speed * 1_000_000 if speed is not None and speed > 0 else None,
+        speed_bps=_speed_bps(sysfs),
         qdisc=qdisc,
         txqueuelen_packets=queue,
         driver=sysfs.get("driver"),
@@ -189,6 +191,15 @@ def _interface(found: _Found, name: str) -> tuple[Interface, list[Native]]:
         routes=tuple(dict.fromkeys(routes)),
     )
     return interface, natives
+
+
+def _speed_bps(sysfs: Mapping[str, str]) -> int | None:
+    """What the interface carries.  tun and veth say 10 Gbit/s of themselves, which means nothing
+    (drivers/net/tun.c, veth.c): they have neither a device nor, as VLAN, bond and bridge do, a DEVTYPE.
+    """
+    invented = "uevent" in sysfs and "device/uevent" not in sysfs and "devtype" not in sysfs
+    speed = None if invented else _int(None, sysfs.get("speed"))
+    return speed * 1_000_000 if speed is not None and speed > 0 else None
 
 
 def _trusted(sysfs: Mapping[str, str], link: Mapping[str, Json]) -> Mapping[str, str]:

@@ -132,7 +132,7 @@ _NET_CLASS = r"""
 for hc_if in $hc_ifs; do
   hc_d=/sys/class/net/$hc_if
   [ -d "$hc_d" ] && hc_lines "$hc_d/ifindex" "$hc_d/mtu" "$hc_d/tx_queue_len" "$hc_d/speed" \
-    "$hc_d/device/uevent"
+    "$hc_d/uevent" "$hc_d/device/uevent"
 done
 exit 0
 """
