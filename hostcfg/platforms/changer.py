@@ -3,7 +3,8 @@
 A changer never runs anything: it returns commands and reads their output.  ``hostcfg.apply`` runs
 them in this order, one exec each::
 
-    begin    lock, before-values, backup, timer: writes no setting    } first connection
+    prepare  only where a script is too long for one command line    } first connection
+    begin    lock, before-values, backup, timer: writes no setting    }
     write    the steps in order, each read back                       }
     confirm  the files, the end of the change, the timer off            new connection
     status   what has become of it; with ``restore`` everything back    any time
@@ -156,6 +157,14 @@ class Changer(ABC):
 
     os: ClassVar[str]
 
+    def prepare(self, job: Job, nonce: str) -> Sequence[Command]:
+        """Commands before ``begin`` that bring it what is too long for one command line.
+
+        Their output is not read.  They write nothing but files of the change's own, and ``begin`` checks that all of it has come.
+        """
+        del job, nonce
+        return ()
+
     @abstractmethod
     def begin(self, job: Job, nonce: str) -> Command:
         """Lock, compare with the plan, back up, arm the timer."""
@@ -199,6 +208,11 @@ class Changer(ABC):
         None and why where there is none: not read, made by hand, or a value that only grows.
         ChangeRefused for a key or a value that could mean something else to the host.
         """
+
+    def notes(self, facts: Facts, keys: Sequence[str], *, persist: bool) -> Sequence[str]:
+        """What a plan for this host must say about how it is protected and how long it lasts."""
+        del facts, keys, persist
+        return ()
 
     def companions(self, facts: Facts, key: str, raw: str) -> Mapping[str, str]:
         """Other keys that must follow when ``key`` is ``raw``, so that it has its effect now."""

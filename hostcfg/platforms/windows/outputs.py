@@ -35,7 +35,7 @@ PARSERS = (
     *release.PARSERS,
     *host.PARSERS,
 )
-_MISSING_KINDS = frozenset({"command_not_found", "invalid_argument", "invalid_syntax"})
+MISSING_KINDS = frozenset({"command_not_found", "invalid_argument", "invalid_syntax"})
 """Answers of a release that has no such command: its keys are absent, and not unreadable."""
 
 _BY_KIND = {parser.kind: parser for parser in PARSERS}
@@ -96,7 +96,7 @@ def parse_sections(sections: Sequence[Section]) -> Outputs:
             outputs.parsed[section.kind] = parsed
         elif section.text.strip() and not is_usage(section.text):
             kind = error_kind(f"{section.text[:4096]} {section.errors[:4096]}")
-            if kind not in _MISSING_KINDS:
+            if kind not in MISSING_KINDS:
                 outputs.failed[section.kind] = State.DENIED if kind in DENIED_KINDS else State.UNPARSED
     return outputs
 

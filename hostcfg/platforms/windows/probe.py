@@ -56,7 +56,7 @@ OFFLOAD_PROPERTIES = (
     "NetworkDirectAcrossIPSubnets,PacketCoalescingFilter"
 )
 # Through CSV and back: Windows PowerShell 5.1 would print enums as numbers.  @() keeps one object a list.
-_TEXT_JSON = (
+TEXT_JSON = (
     "ConvertTo-Json -Compress -InputObject @({0} | Select-Object {1} | ConvertTo-Csv | ConvertFrom-Csv)"
 )
 _CSV = "{0} | Select-Object {1} | ConvertTo-Csv -NoTypeInformation"
@@ -120,10 +120,10 @@ def _powershell(nonce: str, peer: str | None) -> Iterable[str]:
     Section ``powershell`` says how the start ended: 9009 where there is none.
     """
     queries = [
-        ("get-nettcpsetting", _TEXT_JSON.format("Get-NetTCPSetting", TCP_PROPERTIES)),
+        ("get-nettcpsetting", TEXT_JSON.format("Get-NetTCPSetting", TCP_PROPERTIES)),
         (
             "get-netoffloadglobalsetting",
-            _TEXT_JSON.format("Get-NetOffloadGlobalSetting", OFFLOAD_PROPERTIES),
+            TEXT_JSON.format("Get-NetOffloadGlobalSetting", OFFLOAD_PROPERTIES),
         ),
         (
             "get-netadapter",

@@ -44,11 +44,22 @@ def set_command(key: str, raw: str) -> str:
     value = raw.strip()
     if not _WORD.fullmatch(value) or not value.isascii():
         raise UsageError(f"{raw!r} is no value for netsh: one word of letters and digits", key=key)
+    value = settable(key, value)
     if found["template"]:
         where = f"supplemental template={found['template']} {found['two']}"
     else:
         where = f"{found['table']} {found['one']}"
     return f"netsh interface tcp set {where}={value}"
+
+
+def settable(key: str, raw: str) -> str:
+    """``raw`` as netsh takes it: New Reno is shown as newreno and set as none (netsh's own usage text).
+
+    >>> settable("supplemental.internet.congestionprovider", "newreno")
+    'none'
+    """
+    value = raw.strip()
+    return "none" if key.endswith(".congestionprovider") and value.lower() == "newreno" else value
 
 
 def persist_target(key: str) -> str | None:

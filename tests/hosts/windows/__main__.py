@@ -9,6 +9,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from tests.hosts.windows import tasks
 from tests.hosts.windows.session import Session
 
 
@@ -17,7 +18,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.hosts.windows")
     parser.add_argument("--state", type=Path, required=True)
     parser.add_argument("--command")
+    parser.add_argument("--task", help="wait for the time of this task, and run it as the system")
     arguments = parser.parse_args()
+    if arguments.task is not None:
+        tasks.wait_and_run(arguments.state, arguments.task)
+        return 0
     lines = [arguments.command] if arguments.command is not None else sys.stdin.read().splitlines()
     session = Session(arguments.state)
     session.greet()

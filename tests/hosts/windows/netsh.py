@@ -132,7 +132,8 @@ def _set(session: Session, table: str, arguments: list[str]) -> tuple[str, int]:
     if not state["elevated"]:
         return f"Set {table} command failed on IPv4 {session.say('elevation')}\n", 1
     if not state["ignores_sets"]:
-        target.update({name: "newreno" if value == "none" else value for name, value in pairs})
+        shown = {"none": "newreno"} if table == "supplemental" else {}
+        target.update({name: shown.get(value, value) for name, value in pairs})
         if table == "global":
             state["persistent"].update(dict(pairs))
         session.save()

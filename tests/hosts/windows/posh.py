@@ -8,6 +8,8 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from tests.hosts.windows import tasks
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -31,6 +33,8 @@ def run(session: Session, rest: str) -> tuple[str, str, int]:
     for statement in statements:
         if statement.startswith("'") and statement.endswith("'"):
             out += statement[1:-1] + "\n"
+            continue
+        if statement.startswith("Register-ScheduledTask") and tasks.register(session, statement):
             continue
         cmdlet = re.search(r"(?:Get|Find)-Net\w+", statement)
         rows = _rows(session.state, cmdlet[0]) if cmdlet else None

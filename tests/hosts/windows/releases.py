@@ -6,6 +6,8 @@ Rows and values are those of the captures under tests/fixtures/windows.
 from __future__ import annotations
 
 import json
+import os
+import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ _STOCK = {
     "prr": "enabled",
     "pacingprofile": "off",
 }
+_GUID = r"HKLM\SOFTWARE\MICROSOFT\CRYPTOGRAPHY\MachineGuid"
 _TEMPLATE = {
     "minrto": "300",
     "icw": "10",
@@ -85,7 +88,9 @@ def new_state(release: str = "11-24H2", language: str = "en", **changes: Any) ->
     netsh speak English; ``shell`` is sshd's DefaultShell; ``banner`` comes before everything;
     ``elevated``, ``ignores_sets`` and ``usage_status`` (exit status of a refused argument) decide
     about sets; ``global`` is the active, ``persistent`` the next boot's store; ``policy_level`` is
-    what group policy enforces.
+    what group policy enforces.  ``tasks`` are scheduled (``scheduler`` False: none can be made,
+    ``task_cmdlets``: Register-ScheduledTask is there, ``tasks_start`` False: only a test starts them);
+    ``registry`` and ``acl`` hold what was added; ``clock`` stands still at that local time.
     """
     name = _NAMES[language]
     state: State = {
@@ -105,6 +110,14 @@ def new_state(release: str = "11-24H2", language: str = "en", **changes: Any) ->
         "heuristics": {"wsh": "enabled" if release in {"7", "2008", "2012"} else "disabled"},
         "heuristics_override": False,
         "policy_level": None,
+        "tasks": {},
+        "scheduler": True,
+        "task_cmdlets": True,
+        "tasks_start": True,
+        "registry": {_GUID: "7b0f0e62-5c3e-4e0b-9d6f-3f1f6a1c2d3e"},
+        "acl": [],
+        "disk_full": False,
+        "clock": None,
         "ports": {"start": 49152, "num": 16384},
         "interfaces": [
             {"idx": 1, "name": "Loopback Pseudo-Interface 1", "mtu": 4294967295, "media": 1},
@@ -148,6 +161,14 @@ def _templates(release: str) -> dict[str, dict[str, str]]:
 
 
 def write_state(path: Path, state: State) -> Path:
-    """``state`` as the file that a :class:`Session` reads and writes."""
-    path.write_text(json.dumps(state, ensure_ascii=False, indent=1), encoding="utf-8")
+    """``state`` as the file that a :class:`Session` reads and writes; nobody sees half of it."""
+    new = path.with_name(f"{path.name}.{os.getpid()}.{threading.get_ident()}")
+    new.write_text(json.dumps(state, ensure_ascii=False, indent=1), encoding="utf-8")
+    new.replace(path)
     return path
+
+
+def read_state(path: Path) -> State:
+    """The state in ``path``."""
+    state: State = json.loads(path.read_text(encoding="utf-8"))
+    return state
