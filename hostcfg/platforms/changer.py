@@ -160,7 +160,8 @@ class Changer(ABC):
     def prepare(self, job: Job, nonce: str) -> Sequence[Command]:
         """Commands before ``begin`` that bring it what is too long for one command line.
 
-        Their output is not read.  They write nothing but files of the change's own, and ``begin`` checks that all of it has come.
+        Their output is not read.  They write nothing but files of the change's own, and ``begin``
+        checks that all of it has come.
         """
         del job, nonce
         return ()
