@@ -10,16 +10,17 @@ put back; a host that can't be asked restores itself when its timer runs out.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from hostcfg.asking import Asking, Refused, raise_for, run_whole
+from hostcfg.change_options import ChangeOptions, Connect, Each, OnEvent, in_turn, nothing
 from hostcfg.changes import Fault, HostChange, StepResult
 from hostcfg.errors import ChangeRefused, HostError, JournalError
 from hostcfg.platforms.changer import Job, JobStep, StepReport
 from hostcfg.platforms.framing import new_nonce
-from hostcfg.transports.base import Transport
 
 if TYPE_CHECKING:
     from hostcfg.changes import FileState, HostStatus
@@ -30,43 +31,14 @@ if TYPE_CHECKING:
         BeginReport,
         Changer,
         ConfirmReport,
-        Refusal,
         StatusReport,
         WriteReport,
     )
-    from hostcfg.transports.base import Command, CommandResult
+    from hostcfg.transports.base import Transport
 
-Connect = Callable[[str], Transport]
-OnEvent = Callable[[str], None]
 Files = Callable[["BeginReport"], "Sequence[FileState]"]
-Each = Callable[[Callable[[HostChange], HostChange], Sequence[HostChange]], Sequence[HostChange]]
-"""Does something to each host, in whatever order, and returns what came of it in the order given."""
 
-GRACE_S = 20.0
-"""How long after its deadline a host is still asked whether its timer has restored it."""
-
-
-def in_turn(work: Callable[[HostChange], HostChange], hosts: Sequence[HostChange]) -> Sequence[HostChange]:
-    """One host after the other."""
-    return [work(host) for host in hosts]
-
-
-def nothing(_: str) -> None:
-    """Hears an event and does nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeOptions:
-    """How a change is protected.
-
-    ``revert_in_s`` 0 arms no timer.  ``hold`` leaves the confirmation to ``confirm_change``.
-    ``force`` writes over values that changed since they were read, keeps a value that comes out
-    other than wanted, and goes to a machine that is not the one of the journal.
-    """
-
-    revert_in_s: int = 60
-    hold: bool = False
-    force: bool = False
+__all__ = ["ChangeOptions", "Connect", "Each", "HostRun", "OnEvent", "in_turn", "nothing"]
 
 
 @dataclass(slots=True)
@@ -119,20 +91,21 @@ class HostRun:
         try:
             return self._protected(first, self._job())
         except JournalError:
-            self._ask_first()  # what can't be recorded must not stay
+            with suppress(HostError):
+                self.asking.over(first, restore=True)  # what can't be recorded must not stay
             raise
 
     def _protected(self, first: Transport, job: Job) -> HostChange:
         """Everything after the journal has the plan: whatever goes wrong, the host is put back."""
         try:
             self._begin(first, job)
-        except _Refused as refused:
+        except Refused as refused:
             return self._end("failed", refused.fault)
         except (HostError, ChangeRefused) as error:
             return self._settle(error)
         try:
             written = self._write(first, job)
-        except (_Refused, HostError) as error:
+        except (Refused, HostError) as error:
             return self._settle(error)
         if written.stopped is not None:
             return self._end_stopped(written)
@@ -177,9 +150,11 @@ class HostRun:
 
     def _begin(self, first: Transport, job: Job) -> None:
         nonce = new_nonce()
-        report = self.changer.read_begin(job, nonce, self._run(first, self.changer.begin(job, nonce)))
+        for command in self.changer.prepare(job, nonce):
+            run_whole(first, command)
+        report = self.changer.read_begin(job, nonce, run_whole(first, self.changer.begin(job, nonce)))
         self.on_event("begun")
-        _raise_for(report.refusal, self.host)
+        raise_for(report.refusal, self.host)
         self._left_s = report.left_s
         self._new_files = self.files(report)
         keys = [step.key for step in self.plan.steps if step.from_raw != step.to_raw]
@@ -204,9 +179,9 @@ class HostRun:
     def _write(self, first: Transport, job: Job) -> WriteReport:
         nonce = new_nonce()
         self._began_writing = True
-        report = self.changer.read_write(job, nonce, self._run(first, self.changer.write(job, nonce)))
+        report = self.changer.read_write(job, nonce, run_whole(first, self.changer.write(job, nonce)))
         self.on_event("written")
-        _raise_for(report.refusal, self.host)
+        raise_for(report.refusal, self.host)
         self._results = {step.key: step for step in report.steps}
         self._left_s = report.left_s
         self.journal.wrote(self.draft.id, self.host, report.steps, modules=report.modules)
@@ -267,22 +242,16 @@ class HostRun:
     def _run_confirm(self, second: Transport, job: Job) -> ConfirmReport:
         nonce = new_nonce()
         command = self.changer.confirm(job, nonce, self._new_files)
-        result = self._run(second, command)
+        result = run_whole(second, command)
         self.on_event("confirmed")
         return self.changer.read_confirm(job, nonce, result)
 
-    def _run(self, transport: Transport, command: Command) -> CommandResult:
-        result = transport.run(command)
-        if result.status is None:
-            raise HostError("command", "the connection ended before the command did", host=self.host)
-        return result
-
     # when something went wrong
 
-    def _settle(self, error: HostcfgError | _Refused) -> HostChange:
+    def _settle(self, error: HostcfgError | Refused) -> HostChange:
         """Asks the host what has become of it and has it restored; the end that this makes."""
-        fault = error.fault if isinstance(error, _Refused) else Fault.of(error)
-        report = self._ask_first() or self._ask_until_reverted()
+        fault = error.fault if isinstance(error, Refused) else Fault.of(error)
+        report = self.asking.to_restore(self._first, self._left_s)
         if report is None:
             waits = "its timer restores it" if self._left_s is not None else "no timer runs there"
             message = (
@@ -311,33 +280,10 @@ class HostRun:
             return self.paths[int(word[2:]) - 1]
         return self.plan.steps[int(word) - 1].key
 
-    def _ask_first(self) -> StatusReport | None:
-        """Over the first connection, which may live where a new one is refused."""
-        if self._first is None:
-            return None
-        try:
-            return self.ask(self._first, restore=True)
-        except HostError:
-            return None
-
-    def _ask_until_reverted(self) -> StatusReport | None:
-        """Over new connections, until the timer must have restored the host; at least once."""
-        end = time.monotonic() + (0 if self._left_s is None else self._left_s + GRACE_S)
-        while True:
-            try:
-                with self.connect(self.host) as transport:
-                    return self.ask(transport, restore=True)
-            except HostError:
-                left_s = end - time.monotonic()
-                if left_s <= 0:
-                    return None
-                time.sleep(min(3.0, left_s))
-
-    def ask(self, transport: Transport, *, restore: bool) -> StatusReport:
-        """What the host says of this change; HostError if it can't be asked."""
-        nonce = new_nonce()
-        command = self.changer.status(self.id_on_host, nonce, restore=restore)
-        return self.changer.read_status(nonce, self._run(transport, command))
+    @property
+    def asking(self) -> Asking:
+        """Questions to the host about this change."""
+        return Asking(self.host, self.id_on_host, self.connect, self.changer)
 
     def _end(self, status: HostStatus, fault: Fault | None = None) -> HostChange:
         if status == self.done and fault is None:
@@ -374,17 +320,3 @@ class HostRun:
             outcome=report.outcome if report else None,
             error=report.error if report else "",
         )
-
-
-class _Refused(Exception):
-    """The host refused; nothing is left of this exec."""
-
-    def __init__(self, fault: Fault) -> None:
-        super().__init__(fault.message)
-        self.fault = fault
-
-
-def _raise_for(refusal: Refusal | None, host: str) -> None:
-    if refusal is not None:
-        kind = "no_permission" if refusal.code == "no_permission" else "refused"
-        raise _Refused(Fault(kind, f"{host}: {refusal.message}"))

@@ -252,7 +252,7 @@ def _settle_host(change: Change, host: HostChange, run: _Run) -> HostChange:
     try:
         with run.connect(host.host) as transport:
             run.on_event("connected")
-            report = _status_run(change, host, run).ask(transport, restore=True)
+            report = _status_run(change, host, run).asking.over(transport, restore=True)
             run.on_event("asked")
     except HostError as error:
         return _ended(change, host, run, "unknown", Fault.of(error))
