@@ -53,10 +53,11 @@ _STRONG = tuple(
 _MARK = re.compile(r"[#$%>\]\u276f\u279c\u2717\u27a4\u03bb~]")
 """A prompt has one of these."""
 _WEAK = re.compile(
-    r"\s{0,16}(?:[\w.-]{1,64}(?::[\w/~.-]{0,64})?\s?)?(?:[#$%>\u276f\u279c\u2717\u27a4\u03bb]\s?|~\s)+(?P<command>[A-Za-z./].*)"
+    r"\s{0,16}(?:[\w.-]{1,64}(?::[\w/~.-]{0,64})?\s?)?(?:[#$%>\u276f\u279c\u2717\u27a4\u03bb]\s{0,3}|~\s)+(?P<command>[A-Za-z./].*)"
 )
 _ECHO = re.compile(r"\s{0,16}(?P<command>(?:/[\w./-]{1,64}/)?[A-Za-z][\w-]{0,31}(?:\.exe)?(?:\s.*|$))")
 _PROSE = re.compile(r"[A-Za-z-]+[:,]?(?:\s+[A-Za-z-]+[.,:;]?){0,40}[.:!?]?")
+_ANY_CASE = frozenset({"netsh", "powershell", "pwsh", "systeminfo", "chcp"})
 _ALONE = frozenset({"netstat", "kldstat", "uname", "ifconfig", "sysctl"})
 
 
@@ -93,10 +94,13 @@ def commands_in(lines: Sequence[str]) -> list[str | None]:
 
 
 def is_command(text: str) -> bool:
-    """Whether ``text`` begins with a program that hostcfg's readers use."""
+    """Whether ``text`` begins with a program that hostcfg's readers use.
+
+    Only Windows takes a name in any case: ``Show`` and ``Cat`` begin sentences.
+    """
     first = text.split(None, 1)[0] if text.strip() else ""
-    name = first.rsplit("/", 1)[-1].lower().removesuffix(".exe")
-    return name in _COMMANDS
+    name = first.rsplit("/", 1)[-1].removesuffix(".exe")
+    return name in _COMMANDS or (name.lower() in _ANY_CASE) or ("-" in name and name.lower() in _COMMANDS)
 
 
 def _looks_typed(text: str) -> bool:

@@ -40,6 +40,8 @@ _READ_ONLY = re.compile(
 _CONF_HEADER = re.compile(r"(?:==> |\$ cat |\$ more |\$ less )\S*sysctl\.conf")
 _TABLE_ROWS = re.compile(rf"^\|?\s?`?{OID}`?\s?\|[^|]*\|", re.MULTILINE)
 _SCAN = 1 << 20
+UNDECIDED = 10
+"""Points less for each cousin where no key tells them apart: the rest of the text may decide."""
 
 
 def sysctl_parser(os: str, keys: Mapping[str, NativeKey]) -> Parser:
@@ -100,9 +102,10 @@ def _score(os: str, found: Evidence, text: str, base: int) -> int:
         return 0
     if not _BSD_NAME.search(text[:_SCAN]) and not max(found.points.values()) > 0:
         base = 15
+    decided = max(found.points.values()) >= 1
     if os == found.likely:
-        return min(100, base + (10 if found.points[os] >= 1 else 0))
-    return base // 3
+        return min(100, base + (10 if decided else 0))
+    return base // 3 if decided else base - UNDECIDED
 
 
 def parse_sysctl(os: str, keys: Mapping[str, NativeKey], text: str) -> Parsed:
