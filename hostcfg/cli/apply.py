@@ -85,7 +85,7 @@ def apply(
 
     \b
     hostcfg apply lon-1 --profile wan --rate 1gbit --rtt 80ms
-    hostcfg apply @europe -i fleet.yaml --profile wan --rate 1gbit --rtt 80ms --yes
+    hostcfg apply @eu -i fleet.yaml --profile wan --rate 1gbit --rtt 80ms --yes
     hostcfg apply --resume 20261130-162700-4f2a
     """
     from hostcfg.cli.apply_run import Asked, apply_new, resume

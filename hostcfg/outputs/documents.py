@@ -148,15 +148,31 @@ def diff_document(audit: ProfileAudit) -> dict[str, Json]:
     }
 
 
+def named_values(difference: Difference) -> tuple[Json, Json]:
+    """Current and target; by the OS's own names where it has levels with names and no numbers.
+
+    A Windows level's name says more than the bytes of its largest window, and is what netsh takes.
+    """
+    current, target = plain(difference.current), plain(difference.target)
+    raw, wanted = difference.current_native, difference.target_native
+    counted = isinstance(target, int) and not isinstance(target, bool)
+    if counted and raw is not None and wanted is not None and wanted.strip().isalpha():
+        return raw.strip(), wanted.strip()
+    return current, target
+
+
 def _difference(difference: Difference) -> dict[str, Json]:
+    current, target = named_values(difference)
     return {
         "setting": difference.setting,
         "key": difference.key,
-        "current": plain(difference.current),
-        "target": plain(difference.target),
+        "current": current,
+        "target": target,
         "rule": difference.rule,
         "reason": difference.reason,
         "element": difference.element,
+        "current_value": plain(difference.current),
+        "target_value": plain(difference.target),
         "current_native": difference.current_native,
         "target_native": difference.target_native,
     }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hostcfg.model import State
 from hostcfg.outputs.blocks import Block, Column, Heading, Paragraph, Row, Table, Tone
+from hostcfg.outputs.documents import named_values
 from hostcfg.outputs.fleet_views import FEW, diff_summary, show_summary
 from hostcfg.settings import SETTINGS
 from hostcfg.units import format_rate, format_size, format_time
@@ -175,16 +176,11 @@ def link_text(link: Link | None) -> str:
 
 
 def _difference_row(d: Difference) -> Row:
-    current = value_text(d.current)
-    target = SIGNS[d.rule] + value_text(d.target)
-    if d.element is None and d.current_native is not None and isinstance(d.target, int):
-        level = d.current_native.strip()
-        if not isinstance(d.target, bool) and not level.lstrip("-").isdigit() and d.target_native:
-            current, target = (
-                level,
-                SIGNS[d.rule] + d.target_native,
-            )  # a level's name says more than its bytes
-    return Row((d.setting, current, target), f"{native_name(d.key, d.element)}: {d.reason}")
+    current, target = value_text(d.current), value_text(d.target)
+    named, wanted = named_values(d)
+    if isinstance(named, str) and isinstance(wanted, str):
+        current, target = named, wanted
+    return Row((d.setting, current, SIGNS[d.rule] + target), f"{native_name(d.key, d.element)}: {d.reason}")
 
 
 def host_diff_blocks(a: Facts, b: Facts, difference: HostDifference) -> list[Block]:

@@ -55,6 +55,15 @@ def test_diff(far_end: str) -> None:
     assert differences["recv_explicit_max"]["current"] == 163840
 
 
+def test_a_windows_level_is_called_by_its_name() -> None:
+    pasted = Path(__file__).parents[1] / "fixtures" / "docs" / "office-pc.txt"
+    ran = hostcfg("diff", f"file:{pasted}", "-p", "wan", "--rate", "1gbit", "--rtt", "80ms", "-o", "json")
+    level = by_setting(ran.document)["recv_buffer_max"]
+    assert (level["current"], level["target"]) == ("highlyrestricted", "normal")
+    assert (level["current_value"], level["target_value"]) == (262144, 10000000)
+    assert "16 MiB" in level["reason"]
+
+
 def test_nothing_differs_is_zero(tmp_path: Path) -> None:
     (tmp_path / "good.txt").write_text("net.ipv4.tcp_rmem = 4096 131072 67108864\nnet.ipv4.tcp_sack = 1\n")
     ran = hostcfg(
