@@ -177,6 +177,15 @@ def test_an_algorithm_that_is_loaded_at_boot(loader_conf: str | None, rc_conf: s
     assert kinds(facts) == ["boot_differs", *kinds(host())]
 
 
+@pytest.mark.parametrize(
+    ("osreldate", "algorithm", "missing"),
+    [("1200086", "cubic", True), ("1200086", "newreno", False), ("1402000", "cubic", False)],
+)
+def test_which_algorithm_the_kernel_itself_holds(osreldate: str, algorithm: str, missing: bool) -> None:
+    facts = host({"kern.osreldate": osreldate}, sysctl_conf=f"net.inet.tcp.cc.algorithm={algorithm}\n")
+    assert ("cc_module_not_loaded" in kinds(facts)) is missing
+
+
 def test_a_module_that_is_loaded_now_only() -> None:
     facts = host({"net.inet.tcp.cc.available": "cubic, htcp"}, sysctl_conf=CC)
     assert "loaded now" in message(facts, "cc_module_not_loaded")

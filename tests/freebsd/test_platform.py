@@ -203,9 +203,8 @@ def test_an_algorithm_that_is_a_module_is_loaded_first() -> None:
         "sysctl -n net.inet.tcp.cc.available | grep -qw htcp || kldload cc_htcp; "
         "sysctl net.inet.tcp.cc.algorithm=htcp"
     )
-    assert (
-        PLATFORM.set_command("net.inet.tcp.cc.algorithm", "cubic") == "sysctl net.inet.tcp.cc.algorithm=cubic"
-    )
+    odd = PLATFORM.set_command("net.inet.tcp.cc.algorithm", "x;reboot")
+    assert odd == "sysctl 'net.inet.tcp.cc.algorithm=x;reboot'"
 
 
 def test_where_keys_persist_and_in_which_order_they_are_written() -> None:

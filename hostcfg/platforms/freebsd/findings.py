@@ -11,7 +11,6 @@ from hostcfg.platforms.bsd.lockout import lockout_risk
 from hostcfg.platforms.bsd.sockbuf import maxsockbuf_for, usable
 from hostcfg.platforms.bsd.values import parse_words
 from hostcfg.platforms.freebsd.native import (
-    BUILT_IN_CC,
     CC_ALGORITHM,
     KEYS,
     MAXSOCKBUF,
@@ -20,6 +19,7 @@ from hostcfg.platforms.freebsd.native import (
     RECVSPACE,
     SENDBUF_MAX,
     SENDSPACE,
+    built_in_cc,
 )
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _number(group: Json, name: str) -> int | None:
 def _congestion_control(facts: Facts, boot: BootFiles) -> Iterator[Finding]:
     """An algorithm that the boot files choose and nothing loads: it silently stays what it was."""
     wanted = boot.of("rc.d/sysctl").get(CC_ALGORITHM)
-    if wanted is None or _is_loaded_at_boot(wanted.value, boot):
+    if wanted is None or _is_there_after_boot(wanted.value, facts, boot):
         return
     module = f"cc_{wanted.value}"
     state = (
@@ -171,12 +171,13 @@ def _congestion_control(facts: Facts, boot: BootFiles) -> Iterator[Finding]:
     )
 
 
-def _is_loaded_at_boot(algorithm: str, boot: BootFiles) -> bool:
+def _is_there_after_boot(algorithm: str, facts: Facts, boot: BootFiles) -> bool:
+    """In the kernel itself, or loaded by the loader or by rc.d/kld."""
     module = f"cc_{algorithm}"
     load, rc = boot.of("loader").get(f"{module}_load"), boot.of("rc.conf")
     listed = parse_words(rc["kld_list"].value) if "kld_list" in rc else None
     by_loader = load is not None and load.value.upper() == "YES"
-    return algorithm in BUILT_IN_CC or by_loader or module in (listed or ())
+    return algorithm in built_in_cc(facts.release) or by_loader or module in (listed or ())
 
 
 def _available(facts: Facts) -> Sequence[object]:

@@ -145,10 +145,25 @@ NO_EFFECT_IN_LOADER = frozenset(
 """Run-time keys that the loader sets in vain: they are no tunables (seen on 14.2)."""
 
 BUILT_IN_CC = frozenset({"newreno", "cubic"})
-"""Algorithms that a GENERIC kernel holds without a module: newreno to 13, cubic from 14 on."""
+"""Algorithms that some GENERIC kernel holds without a module."""
+
+
+def built_in_cc(release: tuple[int, ...] | None) -> frozenset[str]:
+    """What the GENERIC kernel of ``release`` holds: newreno to 13, cubic from 14 on; both where unknown."""
+    if release is None:
+        return BUILT_IN_CC
+    return frozenset({"cubic" if release >= (14,) else "newreno"})
+
+
+COUNTERS = frozenset({"net.inet.tcp.states"})
+"""What changes by itself: it says nothing about how a host is set."""
 
 PROBED = (
-    *(name for name, key in KEYS.items() if key.scope == "vnet" or name.startswith("kern.ipc.")),
+    *(
+        name
+        for name, key in KEYS.items()
+        if name not in COUNTERS and (key.scope == "vnet" or name.startswith("kern.ipc."))
+    ),
     "net.inet.ip.intr_queue_maxlen",
     "net.isr.maxqlimit",
     "net.link.ifqmaxlen",

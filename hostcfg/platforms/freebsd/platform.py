@@ -123,9 +123,11 @@ class FreeBsd(BsdPlatform):
         )
 
     def set_command(self, key: str, raw: str) -> str:
-        """An algorithm that is a module is loaded before it is chosen, if it is not there yet."""
+        """An algorithm is loaded before it is chosen where it is not there yet: which one is a module
+        and which one the kernel holds differs by release.
+        """
         command = super().set_command(key, raw)
-        if key != CC_ALGORITHM or raw in BUILT_IN_CC or not _ALGORITHM.fullmatch(raw):
+        if key != CC_ALGORITHM or not _ALGORITHM.fullmatch(raw):
             return command
         return f"sysctl -n {CC_AVAILABLE} | grep -qw {raw} || kldload cc_{raw}; {command}"
 

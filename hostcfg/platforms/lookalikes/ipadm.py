@@ -23,7 +23,7 @@ _HEADER = re.compile(r"\s*PROTO\s+PROPERTY\s+PERM\s+CURRENT\s+PERSISTENT\s+DEFAU
 _COLUMNS = ("proto", "property", "perm", "current", "persistent", "default", "possible")
 _PROTO = re.compile(r"tcp|udp|sctp|ip|ipv4|ipv6|icmp|rawip")
 _PERM = re.compile(r"[r-][w-]|ro")
-_NDD = re.compile(r"\$ .*\bndd -get (?:/dev/)?\w+ (?P<name>\w+)")
+_NDD = re.compile(r"\$ .*\bndd (?:-get )?/?(?:dev/)?\w+ (?P<name>\w+)")
 _NDD_VALUE = re.compile(r"-?[\w.]{1,64}")
 _SET = re.compile(r"\$ .*\bipadm (?:re)?set-prop\b")
 _SETTING = re.compile(r"-p\s{1,8}(?P<name>[\w-]+)(?:\+|-)?=(?P<value>\S+)")
@@ -43,7 +43,7 @@ def recognize_ipadm(text: str) -> int:
     head = text[: 1 << 20]
     if re.search(r"^[ \t]{0,64}PROTO\s{1,8}PROPERTY\s{1,64}PERM\s", head, re.MULTILINE):
         return 100
-    if re.search(r"^\$ .*\b(?:ipadm (?:show|set)-prop|ndd -[gs]et)\b", head, re.MULTILINE):
+    if re.search(r"^\$ .*\b(?:ipadm (?:show|set)-prop\b|ndd (?:-[gs]et |/dev/))", head, re.MULTILINE):
         return 90
     rows = sum(1 for line in head[:65536].splitlines() if _fields(line[:512]) is not None)
     return 70 if rows else 0
