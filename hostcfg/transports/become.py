@@ -54,6 +54,7 @@ class Dialogue(ABC):
 
     line: str
     pty = False
+    listens = True  # what the host says may have to be answered
 
     def __init__(self, command: Command, host: str) -> None:
         self.command = command
@@ -81,6 +82,8 @@ class Dialogue(ABC):
 
 class Plain(Dialogue):
     """The command as it is."""
+
+    listens = False
 
     def __init__(self, command: Command, host: str) -> None:
         super().__init__(command, host)

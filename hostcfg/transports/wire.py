@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hostcfg.transports.ssh_options import HostOptions
 
 _HEAD_BYTES = 60
+_RECV_BYTES = 1 << 15
 _QUICKACK: int | None = getattr(socket, "TCP_QUICKACK", None)
 
 
@@ -45,6 +46,7 @@ class Wire:
         self.budget_bytes: int | None = None
         self.spent: Literal["time", "bytes"] | None = None
         self.head = b""
+        self._ahead = memoryview(b"")  # received and not asked for yet
 
     def limit(self, seconds: float | None, budget_bytes: int | None) -> None:
         """New limits from now on; None lifts one."""
@@ -65,8 +67,10 @@ class Wire:
         return sent
 
     def recv(self, size: int) -> bytes:
+        if self._ahead:
+            return self._next(size)
         self._check()
-        data = self._stream.recv(size)
+        data = self._stream.recv(max(size, _RECV_BYTES))
         if len(self.head) < _HEAD_BYTES:
             self.head += data[:_HEAD_BYTES]
         if self.budget_bytes is not None:
@@ -74,6 +78,13 @@ class Wire:
         if self._tcp and _QUICKACK is not None and isinstance(self._stream, socket.socket):
             # Linux falls back to delayed ACKs after some packets; sshd's next small packet waits for ours.
             self._stream.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)
+        self._ahead = memoryview(data)
+        return self._next(size)
+
+    def _next(self, size: int) -> bytes:
+        """paramiko asks twice for each packet: one system call serves many of them."""
+        data = bytes(self._ahead[:size])
+        self._ahead = self._ahead[size:]
         return data
 
     def settimeout(self, timeout: float | None) -> None:
