@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.e2e.program import hostcfg
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COMMANDS = [
     *("show", "parse", "snapshot", "profiles", "profiles list", "profiles show", "profiles check", "render"),
