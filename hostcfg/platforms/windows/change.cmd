@@ -10,7 +10,8 @@ rem In front of it: id by from since revert accept steps tables; for table T: sh
 rem table), set.N (what netsh gets, up to the value), to.N, want.N (words that the row may show then), back.N.
 rem
 rem Files beside it: s.STATE (its name is the state, so that a rename decides between two who want to change
-rem it), owner, v.T (values before), a.T (values once written), m.N (step N was begun; the row that it changed).
+rem it), owner, v.T (values before), a.T (values once written), m.N (step N was begun; the
+rem row that it changed, 0 where nobody knows, x for none).
 @echo off
 setlocal enableextensions enabledelayedexpansion
 cd /d %~dp0
@@ -51,10 +52,11 @@ for /l %%t in (1,1,%tables%) do call :first %%t
 if %revert%==0 goto armed
 call :arm
 echo @@hostcfg %nonce% begin timer
-echo %how%
+echo %how% %revert%
 schtasks /query /tn hostcfg-%id% /fo csv /nh 2>&1
 echo @@hostcfg %nonce% end timer 0
 if not defined how set why=timer& goto refuse
+>timer echo %how% %revert%
 :armed
 ren s.preparing s.pending || (set why=space& goto refuse)
 goto state
@@ -107,6 +109,7 @@ if not %revert%==0 schtasks /query /tn hostcfg-%id% >nul 2>nul || (set why=timer
 >writing echo.
 for /l %%i in (1,1,%steps%) do if not defined stop call :step %%i
 for /l %%t in (1,1,%tables%) do call :after %%t
+if exist timer call :show timer timer
 if defined stop call :say stop !stop!& call :restore remote
 del writing
 goto state
@@ -123,7 +126,7 @@ echo.
 echo @@hostcfg %nonce% end said.%1 0
 call :get !table.%1!
 call :rows
-if defined row >m.%1 echo !row!
+if defined row (>m.%1 echo !row!) else (>m.%1 echo x)
 call :show after.%1 now
 rem The time ran out while netsh worked: whoever restores may have been here before us.
 if not exist s.pending set stop=taken& call :back %1& goto :eof
@@ -187,7 +190,7 @@ goto tell
 call :find
 call :say was %state%
 :tell
-schtasks /query /tn hostcfg-%id% >nul 2>nul && call :say timer %revert%
+schtasks /query /tn hostcfg-%id% >nul 2>nul && call :show timer timer
 if exist log call :show log log
 :state
 call :find
@@ -234,7 +237,7 @@ set mark=0
 set /p mark=<m.%1
 set row=
 if !mark!==0 call :rows
-if not !mark!==0 call :row !mark!
+if not !mark!==0 if not !mark!==x call :row !mark!
 if defined row set bad=!bad! %1
 goto :eof
 

@@ -73,18 +73,22 @@ def begin_report(job: Job, found: Found, same: Same) -> BeginReport:
         files=(),
         identity=identity,
         timer=how[0] if how else None,
-        left_s=_left(job, how),
+        left_s=_left(found),
     )
     if refusal is None and not job.force:
         _refuse_other(job, report, same)
     return report
 
 
-def _left(job: Job, how: list[str]) -> int | None:
-    """Seconds until the task starts; at most those where it starts with a whole minute."""
-    if job.revert_in_s == 0 or not how:
+def _left(found: Found) -> int | None:
+    """Seconds until the task starts, at most: with a whole minute it is up to one more.
+
+    Sample of the section: ``schtasks 60``, the time that was asked for.
+    """
+    words = _text(found, "timer").split()
+    if len(words) < 2 or not words[1].isdigit():
         return None
-    return job.revert_in_s + (_MINUTE_S if how[0] == "schtasks" else 0)
+    return int(words[1]) + (_MINUTE_S if words[0] == "schtasks" else 0)
 
 
 def _refuse_other(job: Job, report: BeginReport, same: Same) -> None:
@@ -119,7 +123,7 @@ def write_report(job: Job, found: Found, same: Same) -> WriteReport:
         steps=steps,
         stopped=stopped,
         unrestored=_unrestored(job, found),
-        left_s=job.revert_in_s or None,
+        left_s=_left(found),
     )
 
 
@@ -137,13 +141,12 @@ def confirm_report(job: Job, found: Found, same: Same) -> ConfirmReport:
 
 def status_report(found: Found) -> StatusReport:
     """The report of status and undo."""
-    left = _text(found, "timer")
     return StatusReport(
         state=_state(found),
         was=_state(found, "was"),
         identity=_identity(found),
         unrestored=tuple(_text(found, "unrestored").split()),
-        left_s=int(left) if left.isdigit() else None,
+        left_s=_left(found),
         root="S-1-16-" in _text(found, "integrity"),
         log=_text(found, "log"),
     )

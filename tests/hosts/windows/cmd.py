@@ -22,6 +22,7 @@ from tests.hosts.windows.syntax import (
     Node,
     Redirection,
     parse,
+    split_words,
 )
 
 if TYPE_CHECKING:
@@ -216,6 +217,10 @@ class Shell:
         known = builtins.COMMANDS.get(name)
         if known is not None:
             return known(self, rest, sinks)
+        words = split_words(text)
+        if words[0].lower().endswith(".cmd") and self.disk(words[0]).is_file():
+            self.batch(words[0], words[1:], sinks)
+            raise Goto("eof")  # without call, nothing that follows is run
         program = programs.PROGRAMS.get(name.removesuffix(".exe"))
         if program is None:
             message = self.session.say("unknown").format(text.split(maxsplit=1)[0])

@@ -129,15 +129,29 @@ def _set(session: Session, table: str, arguments: list[str]) -> tuple[str, int]:
         if name not in target or not re.fullmatch(_VALUES.get(name, _SWITCH), value):
             usage = _USAGE.read_text(encoding="utf-8").split("\n", 2)[2]
             return session.say("argument").format(name) + "\n" + usage, state["usage_status"]
-    if not state["elevated"]:
+    if not state["elevated"] or not state["netsh_elevated"]:
         return f"Set {table} command failed on IPv4 {session.say('elevation')}\n", 1
-    if not state["ignores_sets"]:
+    pairs = [(name, state["clamps"].get(f"{name}={value}", value)) for name, value in pairs]
+    refused = any(f"{name}={value}" in state["refuses"] for name, value in pairs)
+    if not state["ignores_sets"] and not refused and not _kept_by_heuristics(session, table, pairs):
         shown = {"none": "newreno"} if table == "supplemental" else {}
         target.update({name: shown.get(value, value) for name, value in pairs})
         if table == "global":
             state["persistent"].update(dict(pairs))
         session.save()
     return session.say("ok") + "\n\n", 0
+
+
+def _kept_by_heuristics(session: Session, table: str, pairs: list[tuple[str, str]]) -> bool:
+    """Whether the heuristics make their own of the level, and say so under the table from then on."""
+    state = session.state
+    level = dict(pairs).get("autotuninglevel")
+    if table != "global" or state["heuristics_keep"] is None or level is None:
+        return False
+    state["heuristics_override"] = level != "normal"
+    state["global"]["autotuninglevel"] = state["heuristics_keep"] if level != "normal" else level
+    session.save()
+    return True
 
 
 def _target(session: Session, table: str, pairs: list[tuple[str, str]]) -> dict[str, str] | None:

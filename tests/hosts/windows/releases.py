@@ -90,7 +90,10 @@ def new_state(release: str = "11-24H2", language: str = "en", **changes: Any) ->
     about sets; ``global`` is the active, ``persistent`` the next boot's store; ``policy_level`` is
     what group policy enforces.  ``tasks`` are scheduled (``scheduler`` False: none can be made,
     ``task_cmdlets``: Register-ScheduledTask is there, ``tasks_start`` False: only a test starts them);
-    ``registry`` and ``acl`` hold what was added; ``clock`` stands still at that local time.
+    ``registry`` and ``acl`` hold what was added; ``clock`` stands still at that local time;
+    ``netsh_elevated`` False denies netsh alone, ``clamps`` turn a parameter into another value,
+    ``refuses`` are ``name=value`` words that netsh has no ear for, ``heuristics_keep`` is the level
+    that the heuristics make of any other.
     """
     name = _NAMES[language]
     state: State = {
@@ -117,6 +120,10 @@ def new_state(release: str = "11-24H2", language: str = "en", **changes: Any) ->
         "registry": {_GUID: "7b0f0e62-5c3e-4e0b-9d6f-3f1f6a1c2d3e"},
         "acl": [],
         "disk_full": False,
+        "netsh_elevated": True,
+        "clamps": {},
+        "refuses": [],
+        "heuristics_keep": None,
         "clock": None,
         "ports": {"start": 49152, "num": 16384},
         "interfaces": [

@@ -75,14 +75,9 @@ def _register(session: Session, name: str, run: str, at: float | None, starts: s
     session.save()
     if at is None or not session.state["tasks_start"]:
         return
-    subprocess.Popen(
-        [sys.executable, "-m", "tests.hosts.windows", "--state", str(session.path), "--task", name],
-        cwd=ROOT,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    waiting = [sys.executable, "-m", "tests.hosts.windows", "--state", str(session.path), "--task", name]
+    detached = '"$@" </dev/null >/dev/null 2>&1 &'
+    subprocess.run(["/bin/sh", "-c", detached, "sh", *waiting], cwd=ROOT, start_new_session=True, check=True)
 
 
 def wait_and_run(path: Path, name: str) -> None:
