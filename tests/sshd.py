@@ -152,6 +152,20 @@ class SshServer:
         with (self.directory / "authorized_keys").open("a") as file:
             file.write(line + "\n")
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Every connection's processes stand still (SIGSTOP): they are there, and nobody answers."""
+        stopped = _children(self._process.pid) if self._process is not None else []
+        try:
+            for process in stopped:
+                with suppress(psutil.NoSuchProcess):
+                    process.suspend()
+            yield
+        finally:
+            for process in stopped:
+                with suppress(psutil.NoSuchProcess):
+                    process.resume()
+
     def close(self) -> None:
         """End sshd and what it started, and remove its files."""
         process, self._process = self._process, None
@@ -175,6 +189,7 @@ class SshServer:
         authorized = self.directory / "authorized_keys"
         authorized.write_text("".join(public_line(key) + "\n" for key in keys))
         authorized.chmod(0o644)
+        (self.directory / "home").mkdir()
         if IS_ROOT:
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)  # where sshd drops privileges
 
@@ -186,6 +201,7 @@ class SshServer:
             *(f"HostKey {key}" for key in self.host_key_files),
             f"AuthorizedKeysFile {self.directory}/authorized_keys",
             f"PidFile {self.directory}/pid",
+            f"SetEnv HOME={self.directory}/home",  # the user's own shell profile is not under test
             "PermitRootLogin yes",
             "StrictModes no",
             "UsePAM no",

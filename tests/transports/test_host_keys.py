@@ -73,6 +73,19 @@ def test_accept_new_makes_file_and_directory(
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
 
 
+def test_keys_that_nobody_wants_to_keep(server: SshServer, make_context: MakeContext) -> None:
+    """The idiom of test networks; even there a key may not change during a run."""
+    context = make_context(server, config="StrictHostKeyChecking no\nUserKnownHostsFile /dev/null")
+    log_in(server, context)
+    with SshServer(port=0) as other:
+        alias = make_context(
+            config="StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\nHostKeyAlias same\n"
+            f"IdentityFile {server.client_key}\nIdentityFile {other.client_key}"
+        )
+        log_in(server, alias)
+        assert "CHANGED" in refused(other, alias)
+
+
 def test_a_key_that_can_not_be_written_is_not_accepted(
     server: SshServer, make_context: MakeContext, tmp_path: Path
 ) -> None:

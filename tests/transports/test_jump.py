@@ -7,6 +7,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import psutil
@@ -32,6 +33,15 @@ if TYPE_CHECKING:
 def bastion() -> Iterator[SshServer]:
     with SshServer() as running:
         yield running
+
+
+def running(word: str) -> list[list[str]]:
+    """Command lines of our own children that hold ``word``."""
+    lines: list[list[str]] = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            lines.append(process.cmdline())
+    return [line for line in lines if word in line]
 
 
 def echo(context: SshContext, text: str) -> bytes:
@@ -194,6 +204,18 @@ def test_a_jump_host_that_dies(server: SshServer, make_context: MakeContext) -> 
         assert [error.kind for error in caught] == ["command"]
 
 
+def test_a_jump_host_that_stops_reading(server: SshServer, make_context: MakeContext) -> None:
+    """More to send than its buffers hold: neither the command's limit nor the jump's own is forgotten."""
+    with SshServer() as gate:
+        context = make_context(server, gate, config=hosts(server, gate), timeout_s=1.5)
+        with SshTransport(parse_destination("far"), context) as host:
+            began = time.monotonic()
+            with gate.paused(), pytest.raises(HostError) as caught:
+                host.run(Command("cat", b"x" * 30_000_000))
+            assert caught.value.kind in ("timeout", "command")
+            assert time.monotonic() - began < 6
+
+
 def test_proxy_command(
     server: SshServer, bastion: SshServer, make_context: MakeContext, tmp_path: Path
 ) -> None:
@@ -207,7 +229,7 @@ def test_proxy_command(
         config=f"Host far\nHostName 127.0.0.1\nPort {server.port}\nProxyCommand {command}\n",
     )
     assert echo(context, "far") == b"there\n"
-    assert not [p for p in psutil.Process().children(recursive=True) if "-W" in p.cmdline()]
+    assert not running("-W")
 
 
 @pytest.mark.parametrize(
@@ -229,7 +251,7 @@ def test_proxy_commands_that_fail(make_context: MakeContext, command: str, kind:
     context = make_context(config=f"ProxyCommand {command}", timeout_s=1.5)
     fails(context, "far", kind, words)
     assert time.monotonic() - began < 6
-    assert not [p for p in psutil.Process().children(recursive=True) if p.name() == "sleep"]
+    assert not running("sleep")
 
 
 COPY = "import shutil, sys; shutil.copyfileobj(sys.stdin.buffer, sys.stdout.buffer)"
