@@ -31,7 +31,7 @@ goto %1
 :begin
 del sent
 >owner echo %id% by=%by% from=%from% started=%since%
->NOTE.txt echo To undo hostcfg change %id% by hand, as administrator: %cd%\restore.cmd
+>NOTE.txt echo To undo hostcfg change %id% by hand, as administrator: !cd!\restore.cmd
 >timer.cmd echo @cd /d %%~dp0^& .\restore.cmd timer
 >s.preparing echo %id%
 if not exist s.preparing set why=space& goto refuse
@@ -40,11 +40,13 @@ rem counts: who holds it is renamed, and whether it still holds is the state of 
 cd ..
 md %id%.lock
 >%id%.lock\%id% echo.
-ren %id%.lock lock 2>nul && goto locked
+ren %id%.lock lock 2>nul
+if not exist %id%.lock goto locked
 for %%f in (lock\*) do set holder=%%~nxf
 for %%s in (preparing pending restoring) do if exist %holder%\s.%%s set held=%%s
 if defined held goto held
-ren lock\%holder% %id% 2>nul || goto held
+ren lock\%holder% %id% 2>nul
+if not exist lock\%id% goto held
 rd /s /q %id%.lock
 :locked
 cd %id%
@@ -58,7 +60,8 @@ echo @@hostcfg %nonce% end timer 0
 if not defined how set why=timer& goto refuse
 >timer echo %how% %revert%
 :armed
-ren s.preparing s.pending || (set why=space& goto refuse)
+ren s.preparing s.pending
+if not exist s.pending set why=space& goto refuse
 goto state
 
 :held
@@ -66,7 +69,8 @@ rd /s /q %id%.lock
 echo @@hostcfg %nonce% begin holder
 echo %held%
 type %holder%\owner
-schtasks /query /tn hostcfg-%holder% >nul 2>nul && echo timer
+schtasks /query /tn hostcfg-%holder% >nul 2>nul
+if not errorlevel 1 echo timer
 echo @@hostcfg %nonce% end holder 0
 cd %id%
 set why=locked
@@ -89,23 +93,26 @@ rem The task restores once the time is over, and at the next start of a host tha
 for %%f in (timer.cmd) do set run=%%~sf
 set how=powershell
 powershell.exe -NoProfile -NonInteractive -Command Register-ScheduledTask -TaskName hostcfg-%id% -User SYSTEM -RunLevel Highest -Action (New-ScheduledTaskAction -Execute '%run%') -Trigger (New-ScheduledTaskTrigger -Once -At (Get-Date).AddSeconds(%revert%)),(New-ScheduledTaskTrigger -AtStartup) -Settings (New-ScheduledTaskSettingsSet -AllowStartIfOnBatteries -DontStopIfGoingOnBatteries -StartWhenAvailable) >>log 2>&1
-schtasks /query /tn hostcfg-%id% >nul 2>nul && goto :eof
+schtasks /query /tn hostcfg-%id% >nul 2>nul
+if not errorlevel 1 goto :eof
 rem Without seconds: the first whole minute after the time.  Daily, since a date would need the host's format.
 set how=schtasks
-set hms=%time%
+set hms=!time!
 set hms=!hms: =0!
 for /f usebackq^ tokens^=1-3^ delims^=:.^, %%a in ('%hms%') do set /a at=(1%%a-100)*60+1%%b-100+(1%%c-100+revert+59)/60
 set /a hour=100+at/60%%24
 set /a minute=100+at%%60
 schtasks /create /tn hostcfg-%id% /tr %run% /sc daily /st !hour:~1!:!minute:~1! /ru SYSTEM /rl HIGHEST /f >nul 2>nul
 schtasks /create /tn hostcfg-%id%-boot /tr %run% /sc onstart /ru SYSTEM /rl HIGHEST /f >nul 2>nul
-schtasks /query /tn hostcfg-%id% >nul 2>nul || set how=
+schtasks /query /tn hostcfg-%id% >nul 2>nul
+if errorlevel 1 set how=
 goto :eof
 
 :write
 if not exist ..\lock\%id% set why=lock& goto no
 if not exist s.pending set why=state& goto no
-if not %revert%==0 schtasks /query /tn hostcfg-%id% >nul 2>nul || (set why=timer& goto no)
+schtasks /query /tn hostcfg-%id% >nul 2>nul
+if errorlevel 1 if not %revert%==0 set why=timer& goto no
 >writing echo.
 for /l %%i in (1,1,%steps%) do if not defined stop call :step %%i
 for /l %%t in (1,1,%tables%) do call :after %%t
@@ -146,7 +153,8 @@ goto :eof
 if not exist s.pending set why=state& goto no
 for /l %%t in (1,1,%tables%) do call :check %%t
 if defined lost if %accept%==0 call :restore remote& set why=overridden& goto no
-ren s.pending s.confirmed 2>nul || (set why=state& goto no)
+ren s.pending s.confirmed 2>nul
+if not exist s.confirmed set why=state& goto no
 call :untimer
 set kept=0
 for /f %%d in ('dir /b /ad /o-n ..') do call :prune %%d
@@ -190,7 +198,8 @@ goto tell
 call :find
 call :say was %state%
 :tell
-schtasks /query /tn hostcfg-%id% >nul 2>nul && call :show timer timer
+schtasks /query /tn hostcfg-%id% >nul 2>nul
+if not errorlevel 1 call :show timer timer
 if exist log call :show log log
 :state
 call :find
@@ -276,6 +285,6 @@ goto :eof
 
 :say
 echo @@hostcfg %nonce% begin %1
-echo(%2 %3 %4 %5 %6 %7 %8 %9
+echo %2 %3 %4 %5 %6 %7 %8 %9
 echo @@hostcfg %nonce% end %1 0
 goto :eof
