@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def test_facts_of_the_recorded_host() -> None:
     facts = recorded_host()
-    assert (facts.os, facts.os_version, facts.release) == ("freebsd", "14.2-BETA1", (14, 2))
+    assert (facts.os, facts.os_version, facts.release) == ("freebsd", "FreeBSD 14.2-BETA1", (14, 2))
     assert facts.confined is None
     readings = {name: reading.value for name, reading in facts.readings.items()}
     assert readings["socket_buffer_max"] == 2097152

@@ -56,7 +56,7 @@ def test_a_fresh_host_of_each_release(client: Client, release: str) -> None:
     with FreeBsdHost(release=release) as host:
         name = client.know("bsd", host.door)
         found = shown(client, name)
-        assert (found["os"], found["os_version"].partition("-")[0]) == ("freebsd", release)
+        assert (found["os"], found["os_version"].partition("-")[0]) == ("freebsd", f"FreeBSD {release}")
         settings = found["settings"]
         for setting, value in FRESH[release].items():
             state = "absent" if value is None else "value"
@@ -122,7 +122,7 @@ def test_a_csh_that_greets_and_complains(client: Client) -> None:
         name = client.know("bsd", host.door)
         found = shown(client, name)
         assert found["settings"]["window_scaling"]["value"] is True
-        assert found["os_version"] == "12.4-RELEASE"
+        assert found["os_version"] == "FreeBSD 12.4-RELEASE"
         ran = client("apply", name, "-p", "lan", "--rate", "100mbit", "--rtt", "1ms", "--yes")
         assert ran.code == 0, ran.stderr
         assert host.get("net.inet.tcp.sendbuf_max") == "65536"

@@ -58,7 +58,7 @@ def test_facts_of_a_pasted_session() -> None:
     assert (readings["recv_autotuning"], readings["sack"]) == (True, True)
     assert facts.readings["window_scaling"].state is State.ABSENT
     assert facts.readings["congestion_control"].state is State.UNSUPPORTED
-    assert (facts.os_version, facts.release) == ("21.4.0", (21, 4, 0))
+    assert (facts.os_version, facts.release) == ("Darwin 21.4.0", (21, 4, 0))
     assert facts.memory_bytes == 17179869184
     (interface,) = facts.interfaces
     assert (interface.name, interface.mtu_bytes, interface.speed_bps) == ("en0", 1500, 1_000_000_000)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import dataclass
 from hostcfg.model import BootValue, Native, Reading, State
 from hostcfg.platforms.bsd.conf import read_conf
 from hostcfg.platforms.bsd.parsers import are_descriptions

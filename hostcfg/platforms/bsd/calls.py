@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass
+
+from hostcfg.lean import dataclass
 
 _WRAPPERS = frozenset(
     {"sudo", "doas", "su", "env", "time", "nice", "command", "exec", "do", "then", "-n", "-E", "-u"}

@@ -13,8 +13,10 @@ Sources: sysctl.conf(5), sbin/sysctl/sysctl.c (parsefile), loader.conf(5).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from hostcfg.lean import dataclass
 
 Loader = Literal["sysctl", "loader", "rc"]
 

@@ -7,10 +7,10 @@ systems share decides nothing against many.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
 
+from hostcfg.lean import dataclass
 from hostcfg.platforms.bsd.values import OID
 
 _MARKS = {

@@ -12,8 +12,9 @@ Mail programs break these rows anywhere; a row counts only once it is whole.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

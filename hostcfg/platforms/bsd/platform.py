@@ -18,7 +18,7 @@ from hostcfg.transports.base import Command
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hostcfg.model import Finding, Interface, Json, Section
+    from hostcfg.model import Finding, Interface, Json, Native, Section
     from hostcfg.platforms.base import ProbeRequest
     from hostcfg.platforms.bsd.assembly import BootFiles
     from hostcfg.platforms.bsd.conf import Loader
@@ -31,6 +31,7 @@ CAP_RANK, MAXIMUM_RANK, FIRST_BUFFER_RANK, OTHER_RANK = 0, 20, 30, 10
 class BsdPlatform(Platform):
     """A platform whose values are sysctl(8)'s and whose boot files are sysctl.conf(5)'s."""
 
+    kernel: ClassVar[str] = ""  # what its release counts, where that is not the system itself
     native_keys: ClassVar[Mapping[str, NativeKey]]
     boot_kinds: ClassVar[Mapping[str, tuple[Loader, str, str]]]  # section kind -> syntax, loader, path
     memory_key: ClassVar[str]
@@ -41,8 +42,8 @@ class BsdPlatform(Platform):
         """Findings, most serious first."""
 
     @abstractmethod
-    def release(self, numbers: Mapping[str, int], os_version: str) -> tuple[int, ...] | None:
-        """The version tuple, from integers that were read or from the version's text."""
+    def release(self, numbers: Mapping[str, int], text: str) -> tuple[int, ...] | None:
+        """The version tuple, from integers that were read or from the text of the release."""
 
     @abstractmethod
     def probe_script(self, request: ProbeRequest) -> str:
@@ -65,16 +66,13 @@ class BsdPlatform(Platform):
     def assemble(self, host: str, sections: Sequence[Section]) -> Facts:
         native = natives_of(self.native_keys, sections)
         numbers = integer_values(native, self.native_keys)
-        os_version = self._os_version(sections)
-        osrelease = native.get("kern.osrelease")
-        if not os_version and osrelease is not None and osrelease.raw is not None:
-            os_version = osrelease.raw.strip()
+        release = self._release_text(sections, native)
         boot = boot_files(sections, self.boot_kinds)
         facts = Facts(
             host=host,
             os=self.name,
-            os_version=os_version,
-            release=self.release(numbers, os_version),
+            os_version=f"{self.kernel or self.title} {release}" if release else "",
+            release=self.release(numbers, release),
             readings={},
             native=native,
             interfaces=self._interfaces(sections),
@@ -112,13 +110,15 @@ class BsdPlatform(Platform):
         """Pairs in the order in which they may be written when they raise values."""
         return sorted(values.items(), key=lambda item: self.write_order(item[0]))
 
-    def _os_version(self, sections: Sequence[Section]) -> str:
+    def _release_text(self, sections: Sequence[Section], native: Mapping[str, Native]) -> str:
+        """``14.2-RELEASE`` as uname or the kernel says it; "" where neither was asked."""
         for section in sections:
             if section.kind == "uname":
                 found = parse_uname(self.name, section.text).values.get("release")
                 if isinstance(found, str):
                     return found
-        return ""
+        kernel = native.get("kern.osrelease")
+        return kernel.raw.strip() if kernel is not None and kernel.raw is not None else ""
 
     def _interfaces(self, sections: Sequence[Section]) -> tuple[Interface, ...]:
         """Those with a route that was asked for; without one all but the loopback."""

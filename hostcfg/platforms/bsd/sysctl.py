@@ -18,9 +18,10 @@ with ``-n`` they are all that says which value is whose.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from hostcfg.lean import dataclass
 from hostcfg.platforms.bsd.calls import Call, parse_calls
 from hostcfg.platforms.bsd.sysctl_errors import SysctlError, is_second_line, parse_error
 from hostcfg.platforms.bsd.tables import is_table_row, table_kind

@@ -14,8 +14,9 @@ Source: sbin/sysctl/sysctl.c of each system.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
     from hostcfg.model import Json

@@ -14,8 +14,9 @@ Sources: sys/netinet/cc/cc.c, sys/netinet/tcp_subr.c (sysctl_net_inet_list_avail
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,9 @@ plain text, and a value that has not its key's form is no value at all.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -85,10 +85,10 @@ class FreeBsd(BsdPlatform):
     def find(self, facts: Facts, boot: BootFiles) -> tuple[Finding, ...]:
         return findings_of(facts, boot)
 
-    def release(self, numbers: Mapping[str, int], os_version: str) -> tuple[int, ...] | None:
+    def release(self, numbers: Mapping[str, int], text: str) -> tuple[int, ...] | None:
         if "kern.osreldate" in numbers:
             return osreldate_release(numbers["kern.osreldate"])
-        return release_of(os_version)
+        return release_of(text)
 
     def confined(self, numbers: Mapping[str, int]) -> str | None:
         if numbers.get("security.jail.jailed") != 1:

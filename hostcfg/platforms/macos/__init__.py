@@ -134,6 +134,7 @@ class MacOs(BsdPlatform):
 
     name: ClassVar[str] = "macos"
     title: ClassVar[str] = "macOS"
+    kernel: ClassVar[str] = "Darwin"
     uname: ClassVar[str | None] = "Darwin"
     native_keys: ClassVar[Mapping[str, NativeKey]] = KEYS
     boot_kinds: ClassVar[Mapping[str, tuple[Loader, str, str]]] = {
@@ -166,10 +167,10 @@ class MacOs(BsdPlatform):
         }
         return "".join(sh_section(request.nonce, kind, body) for kind, body in sections.items())
 
-    def release(self, numbers: Mapping[str, int], os_version: str) -> tuple[int, ...] | None:
+    def release(self, numbers: Mapping[str, int], text: str) -> tuple[int, ...] | None:
         """Darwin's version: 21.4 is macOS 12.3."""
         del numbers
-        return release_of(os_version)
+        return release_of(text)
 
     def details(self, sections: Sequence[Section]) -> dict[str, Json]:
         found = [parse_netstat_m(s.text).values for s in sections if s.kind == "netstat-m"]
