@@ -31,7 +31,10 @@ def ping_rtt_s(transport: Transport, facts: Facts, address: str) -> float:
     if not times:
         said = " ".join((text + platform.decode(result.stderr)).split())[-120:]
         raise HostError(
-            "command", f"no answer to ping {address} ({said or 'no output'}); give --rtt", host=facts.host
+            "command",
+            f"no answer to ping {address} ({said or 'no output'}); give --rtt, or --address if the path "
+            "reaches the other end elsewhere",
+            host=facts.host,
         )
     return min(times)
 

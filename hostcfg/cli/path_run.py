@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from hostcfg.model import Link
 from hostcfg.units import parse_rate, parse_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from hostcfg.model import Facts, Json, Parsed
     from hostcfg.outputs.blocks import Block
@@ -41,13 +42,24 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Analysed:
-    """One path, both ends read."""
+    """One path, both ends read.
+
+    ``answer`` makes the same of other facts.
+    """
 
     report: PathReport
     a: Facts
     b: Facts
     measured: list[MeasuredEvidence]
     live: LiveEvidence | None
+    answer: Callable[[Facts, Facts], Analysed]
+
+    def plainly(self) -> Analysed:
+        """With names as people paste them: what a ``file:`` target is named after, where that is clear."""
+        from hostcfg.path.advice import plain_name
+
+        a, b = (replace(facts, host=plain_name(facts.host)) for facts in (self.a, self.b))
+        return self if a.host == b.host else self.answer(a, b)
 
     @property
     def limited(self) -> bool:
@@ -92,11 +104,7 @@ def parse_addresses(pairs: Sequence[str]) -> dict[str, str]:
 
 def run_one(session: Session, asked: Asked, a: str, b: str) -> int:
     """``path A B``; the exit code."""
-    specs = [*session.hosts([a], once=False), *session.hosts([b], once=False)]
-    if len(specs) != 2:
-        raise UsageError(f"{a} and {b} name {len(specs)} hosts: a path has two ends")
-    if specs[0].name == specs[1].name:
-        raise UsageError(f"both ends are {a}: a path has two")
+    specs = _ends(session, a, b)
     for name in asked.addresses:
         if name not in {spec.name for spec in specs}:
             raise UsageError(f"--address {name}=...: the ends of this path are {a} and {b}")
@@ -109,10 +117,21 @@ def run_one(session: Session, asked: Asked, a: str, b: str) -> int:
     def blocks() -> list[Block]:
         from hostcfg.outputs.path_views import path_blocks
 
-        return path_blocks(found.report, found.a, found.b, found.measured, found.live)
+        plain = found.plainly()
+        return path_blocks(plain.report, plain.a, plain.b, plain.measured, plain.live)
 
     session.emit(found.document, blocks)
     return DIFFERS if found.limited else OK
+
+
+def _ends(session: Session, a: str, b: str) -> list[HostSpec]:
+    """The two hosts; UsageError where they are not two."""
+    specs = [*session.hosts([a], once=False), *session.hosts([b], once=False)]
+    if len(specs) != 2:
+        raise UsageError(f"{a} and {b} name {len(specs)} hosts: a path has two ends")
+    if specs[0].name == specs[1].name:
+        raise UsageError(f"both ends are {a}: a path has two")
+    return specs
 
 
 def _with_rate(asked: Asked, specs: Sequence[HostSpec]) -> Asked:
@@ -147,8 +166,6 @@ def _iperf(file: str) -> Parsed:
 
 def _analyse(session: Session, asked: Asked, specs: Sequence[HostSpec]) -> Analysed | None:
     """The analysis; None where an end could not be read (which was told)."""
-    from hostcfg.path import analyse_path
-
     a, b = specs
     at = {spec: _address(session, asked, spec) for spec in specs}
     address = {a: at[b], b: at[a]}  # of the other end
@@ -159,18 +176,30 @@ def _analyse(session: Session, asked: Asked, specs: Sequence[HostSpec]) -> Analy
     facts_a, facts_b = facts
     reach = Reach(session, {a: facts_a, b: facts_b}, address)
     link = Link(_rate(asked, facts), _rtt(asked, reach))
+    sockets = reach.sockets(a) if asked.live else None
+    return partial(_answer, asked, link, at[b] or _own_name(b), sockets)(facts_a, facts_b)
+
+
+def _answer(
+    asked: Asked, link: Link, server: str | None, sockets: Parsed | None, a: Facts, b: Facts
+) -> Analysed:
+    """Analysis and evidence; ``a`` reaches ``b`` at ``server``, and ``sockets`` is what its ``ss`` said."""
+    from hostcfg.path import analyse_path, live_evidence
+
     report = analyse_path(
-        facts_a,
-        facts_b,
+        a,
+        b,
         link,
         window_bytes=asked.window_bytes,
         streams=asked.streams,
         loss=asked.loss,
         mtu_bytes=asked.mtu_bytes,
-        server=at[b] or _own_name(b),
+        server=server,
     )
-    live = reach.live(a, report) if asked.live else None
-    return Analysed(report, facts_a, facts_b, _measured(asked, report), live)
+    live = live_evidence(sockets, report.directions[0]) if sockets is not None else None
+    return Analysed(
+        report, a, b, _measured(asked, report), live, partial(_answer, asked, link, server, sockets)
+    )
 
 
 def _address(session: Session, asked: Asked, spec: HostSpec) -> str | None:
@@ -236,10 +265,9 @@ class Reach:
             f"--rtt auto pings from one end to the other, and of {names} neither can: give --rtt"
         )
 
-    def live(self, sender: HostSpec, report: PathReport) -> LiveEvidence:
-        """What limits the transfer that runs from ``sender`` now; HostcfgError."""
+    def sockets(self, sender: HostSpec) -> Parsed:
+        """The connections from ``sender`` to the other end as they are now; HostcfgError."""
         from hostcfg.measure import read_sockets
-        from hostcfg.path import live_evidence
 
         address = self.address[sender]
         if sender.kind == "file" or address is None:
@@ -247,8 +275,7 @@ class Reach:
                 f"--live asks {sender.name} about its connections to the other end, over SSH or local"
             )
         with self.session.connect(sender) as transport:
-            sockets = read_sockets(transport, self.facts[sender], address)
-        return live_evidence(sockets, report.directions[0])
+            return read_sockets(transport, self.facts[sender], address)
 
 
 def run_all(session: Session, asked: Asked) -> int:
@@ -262,7 +289,7 @@ def run_all(session: Session, asked: Asked) -> int:
     for one in paths:
         own = replace(asked, rate=asked.rate or one.rate, rtt=asked.rtt or one.rtt)
         try:
-            specs = [*session.hosts([one.from_host]), *session.hosts([one.to_host])]
+            specs = _ends(session, one.from_host, one.to_host)
             own = _with_rate(own, specs)
             _check(own)
             analysed = _analyse(session, own, specs)
@@ -281,7 +308,7 @@ def run_all(session: Session, asked: Asked) -> int:
     def blocks() -> list[Block]:
         from hostcfg.outputs.path_views import path_summary_blocks
 
-        return path_summary_blocks([one.report for one in found])
+        return path_summary_blocks([one.plainly().report for one in found])
 
     session.emit(document, blocks)
     return code
