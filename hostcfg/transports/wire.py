@@ -73,8 +73,9 @@ class Wire:
         data = self._stream.recv(max(size, _RECV_BYTES))
         if len(self.head) < _HEAD_BYTES:
             self.head += data[:_HEAD_BYTES]
-        if self.budget_bytes is not None:
-            self.budget_bytes -= len(data)
+        budget_bytes = self.budget_bytes
+        if budget_bytes is not None:
+            self.budget_bytes = budget_bytes - len(data)
         if self._tcp and _QUICKACK is not None and isinstance(self._stream, socket.socket):
             # Linux falls back to delayed ACKs after some packets; sshd's next small packet waits for ours.
             self._stream.setsockopt(socket.IPPROTO_TCP, _QUICKACK, 1)
@@ -99,9 +100,10 @@ class Wire:
         self._stream.close()
 
     def _check(self) -> None:
-        if self.deadline is not None and time.monotonic() > self.deadline:
+        deadline, budget_bytes = self.deadline, self.budget_bytes  # another thread may lift them meanwhile
+        if deadline is not None and time.monotonic() > deadline:
             self.spent = self.spent or "time"
-        if self.budget_bytes is not None and self.budget_bytes < 0:
+        if budget_bytes is not None and budget_bytes < 0:
             self.spent = self.spent or "bytes"
         if self.spent is not None:
             raise ConnectionAbortedError(errno.ECONNABORTED, f"limit of {self.spent} reached")
