@@ -180,8 +180,6 @@ def _state(found: Found, kind: str = "state") -> HostState:
     text = _text(found, kind)
     if text in get_args(HostState):
         return cast("HostState", text)
-    if "refused" in found:
-        return "gone"
     raise HostError("command", f"the report of the change has no {kind!r}: is the output complete?")
 
 
