@@ -15,35 +15,43 @@ if TYPE_CHECKING:
     from hostcfg.model import Facts, Parsed
     from hostcfg.transports.base import Transport
 
-_REPLY_MS = re.compile(r"[=<](\d+(?:[.,]\d+)?) ?ms", re.IGNORECASE)
+_REPLY_MS = re.compile(r"[=<](\d{1,7}(?:[.,]\d{1,6})?) ?(?:ms|мс)", re.IGNORECASE)
 _SUMMARY = re.compile(r"min/avg|= ?[\d.]+/|^\s*\S+ = \d+ ?ms", re.IGNORECASE)
 
 
 def ping_rtt_s(transport: Transport, facts: Facts, address: str) -> float:
     """The least round-trip time in seconds of four pings from the host of ``facts`` to ``address``.
 
-    HostError ``command`` if no reply came.
+    HostError ``command`` if no reply came, or one that took no time.
     """
+    from hostcfg.decoding import decode_bytes
+
     platform = get_platform(facts.os)
     result = transport.run(platform.ping_command(checked_address(address)))
-    text = platform.decode(result.stdout)
+    text = decode_bytes(result.stdout)  # Windows answers in its own language and code page
     times = ping_times_s(text)
     if not times:
-        said = " ".join((text + platform.decode(result.stderr)).split())[-120:]
+        said = " ".join((text + decode_bytes(result.stderr)).split())[-120:]
         raise HostError(
             "command",
             f"no answer to ping {address} ({said or 'no output'}); give --rtt, or --address if the path "
             "reaches the other end elsewhere",
             host=facts.host,
         )
-    return min(times)
+    least = min(times)
+    if least <= 0:
+        raise HostError(
+            "command", f"ping {address} took no time that it could measure; give --rtt", host=facts.host
+        )
+    return least
 
 
 def ping_times_s(text: str) -> list[float]:
     """Seconds of each reply in what ping printed, on any system and in any language.
 
     ``64 bytes from 192.0.2.3: icmp_seq=1 ttl=64 time=80.2 ms`` (Linux, BSD, busybox) or
-    ``Antwort von 192.0.2.3: Bytes=32 Zeit=80ms TTL=64`` (Windows; ``Zeit<1ms`` is at most 1 ms).
+    ``Antwort von 192.0.2.3: Bytes=32 Zeit=80ms TTL=64`` (Windows; ``Zeit<1ms`` is at most 1 ms, and a
+    Russian one says ``мс``).
     """
     found = []
     for line in text.splitlines():
