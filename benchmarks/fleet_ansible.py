@@ -43,6 +43,7 @@ class Ansible:
         if done.returncode != 0:
             print(f"no comparison with ansible-core: pip can't install it ({done.stderr.strip()[-200:]})")
             return None
+        (folder / "ansible.cfg").touch()  # nobody else's
         return cls(folder, _get_posix(pip, folder))
 
     def environment(self, made: Farm) -> dict[str, str]:
@@ -50,7 +51,7 @@ class Ansible:
         return {
             **made.environment,
             "PATH": f"{self.folder}/bin:{made.environment.get('PATH', '')}",
-            "ANSIBLE_CONFIG": "/dev/null",
+            "ANSIBLE_CONFIG": str(self.folder / "ansible.cfg"),
             "ANSIBLE_PIPELINING": "1",
             "ANSIBLE_FORKS": "50",
             "ANSIBLE_GATHERING": "explicit",

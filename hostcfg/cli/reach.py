@@ -44,6 +44,9 @@ def make_ssh_context(
     *, timeout_s: float, accept_new: bool, ask_password: bool, ask_become_password: bool
 ) -> SshContext:
     """Everything about SSH that is read once for all hosts of a run."""
+    from hostcfg.transports.lean import import_paramiko
+
+    import_paramiko()
     from hostcfg.transports.ssh_context import SshContext
 
     prompts = make_prompts(ask_password=ask_password, ask_become_password=ask_become_password)

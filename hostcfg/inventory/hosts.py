@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING
 
+from hostcfg.inventory.tree import ALL
 from hostcfg.inventory.variables import spec_of
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from hostcfg.inventory.native import NativeInventory, PathSpec
     from hostcfg.inventory.tree import Tree
     from hostcfg.targets import HostSpec
-
-ALL = "all"
 
 
 class Inventory:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
     from hostcfg.model import Scalar
 
-UNGROUPED = "ungrouped"
+ALL, UNGROUPED = "all", "ungrouped"
+"""Groups that every inventory has."""
+
 PRIORITY = "ansible_group_priority"
 
 USED = frozenset(
@@ -124,8 +126,8 @@ class Tree:
             for child in group.children:
                 found.setdefault(child, []).append(group.name)
         for name, parents in found.items():
-            if not parents and name != "all":
-                parents.append("all")
+            if not parents and name != ALL:
+                parents.append(ALL)
         return found
 
     @cached_property
@@ -139,7 +141,7 @@ class Tree:
     @cached_property
     def _order(self) -> dict[str, tuple[int, int, str]]:
         """What a group's variables are sorted by: depth below ``all``, priority, name."""
-        depths: dict[str, int] = {"all": 0}
+        depths: dict[str, int] = {ALL: 0}
         for name in self.groups:
             self._depth(name, depths)
         return {name: (depths[name], self._priority(name), name) for name in depths}
@@ -175,8 +177,22 @@ class Tree:
             place = var.place
             raise InventoryError("is no number", path=place.path, line=place.line, key=PRIORITY) from None
 
+    def _settle_ungrouped(self) -> None:
+        """``ungrouped`` has the hosts that are in no group but ``all``, wherever they are named."""
+        ungrouped = self.group(UNGROUPED)
+        grouped: set[str] = set()
+        for group in self.groups.values():
+            if group.name not in (ALL, UNGROUPED):
+                grouped |= group.hosts.keys()
+        for host in self.hosts:
+            if host in grouped:
+                ungrouped.hosts.pop(host, None)
+            else:
+                ungrouped.hosts.setdefault(host, Place("inventory"))
+
     def check(self) -> None:
-        """InventoryError for groups within themselves, and for children that are no groups."""
+        """Once everything is in: InventoryError for groups within themselves, and for unknown children."""
+        self._settle_ungrouped()
         for group in list(self.groups.values()):
             for child, place in group.children.items():
                 if child not in self.groups:
@@ -190,7 +206,7 @@ class Tree:
 
     def groups_of(self, host: str) -> list[str]:
         """Every group that a host is in, directly or not, those first whose variables give way."""
-        found = {"all"}
+        found = {ALL}
         todo = list(self._groups_of_host.get(host, ()))
         while todo:
             name = todo.pop()
@@ -216,7 +232,7 @@ class Tree:
 
     def members(self, group: str) -> Sequence[str]:
         """Every host of a group and of all its children, in the order of the inventory."""
-        if group == "all":
+        if group == ALL:
             return list(self.hosts)
         inside: set[str] = set()
         seen: set[str] = set()

@@ -33,6 +33,7 @@ _METHODS: Mapping[str, Literal["sudo", "doas"]] = {"sudo": "sudo", "doas": "doas
 _INSTEAD = "write the value itself, or put it into ~/.ssh/config"
 _NAME = re.compile(r"\{\{\s*inventory_hostname\s*\}\}")
 _SHORT_NAME = re.compile(r"\{\{\s*inventory_hostname_short\s*\}\}")
+_OPTION = re.compile(r"(\w+)(?:\s*=\s*|\s+)(.*)", re.DOTALL)  # Keyword=value or "Keyword value", ssh(1) -o
 _STDIO = re.compile(r"ssh(?:\s+-[qaxT46]|\s+-o\s*(?:StrictHostKeyChecking|UserKnownHostsFile)=\S+)*\s+(.*)")
 
 
@@ -190,11 +191,11 @@ def _jump_in(has: HostVariables, name: str, text: str) -> str | None:
         if word == "-J":
             jump = following
         elif word.startswith("-o"):
-            option, _, value = (word[2:].strip() or following).replace(" ", "=", 1).partition("=")
-            if option.lower() == "proxyjump":
-                jump = value
-            elif option.lower() == "proxycommand":
-                jump = _jump_of_command(has, name, value)
+            option = _OPTION.fullmatch(word[2:].strip() or following)
+            if option is not None and option[1].lower() == "proxyjump":
+                jump = option[2]
+            elif option is not None and option[1].lower() == "proxycommand":
+                jump = _jump_of_command(has, name, option[2])
     if jump is not None and jump.lower() == "none":
         return None
     return jump
