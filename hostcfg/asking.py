@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hostcfg.changes import Fault
 from hostcfg.errors import HostError
+from hostcfg.lean import dataclass
 from hostcfg.platforms.framing import new_nonce
 
 if TYPE_CHECKING:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Literal
 
 from hostcfg.compare import compare_with_targets
 from hostcfg.errors import UsageError
+from hostcfg.lean import dataclass
 from hostcfg.model import Finding
 from hostcfg.path import throughput_sentence
 from hostcfg.platforms import all_platforms, get_platform

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from hostcfg.changes import HostChange
+from hostcfg.lean import dataclass
 from hostcfg.transports.base import Transport
 
 Connect = Callable[[str], Transport]

@@ -15,11 +15,11 @@ import ast
 import math
 import operator
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import ProfileError, UnitError
+from hostcfg.lean import dataclass
 from hostcfg.nearest import did_you_mean
 from hostcfg.units import parse_size
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from hostcfg.asking import Asking, Refused, raise_for, run_whole
 from hostcfg.change_options import ChangeOptions, Connect, Each, OnEvent, in_turn, nothing
 from hostcfg.changes import Fault, HostChange, StepResult
 from hostcfg.errors import ChangeRefused, HostError, JournalError
+from hostcfg.lean import dataclass
 from hostcfg.platforms.changer import Job, JobStep, StepReport
 from hostcfg.platforms.framing import new_nonce
 

@@ -6,12 +6,13 @@ decides, block by block.  Nothing is thrown away in silence: what no parser know
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from hostcfg.decoding import decode_bytes
 from hostcfg.errors import UsageError
+from hostcfg.lean import dataclass
 from hostcfg.model import Parsed, Section
 from hostcfg.noise import strip_noise
 from hostcfg.prompts import commands_in

@@ -7,10 +7,11 @@ maxsockbuf below sendspace, for one).  Restoring goes the exact way back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import ChangeRefused
+from hostcfg.lean import dataclass
 from hostcfg.model import Plan, State, Step
 from hostcfg.platforms.changer import get_changer
 

@@ -7,11 +7,12 @@ inventory names it.  A banner that lies costs one more command.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import HostcfgError, HostError, InputError
+from hostcfg.lean import dataclass
 from hostcfg.model import Facts, Finding, Section, State
 from hostcfg.platforms import all_parsers, all_platforms, get_platform
 from hostcfg.platforms.base import ProbeRequest

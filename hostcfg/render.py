@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import dataclass
 from hostcfg.profiles.targets import profile_targets
 from hostcfg.units import format_rate, format_size, format_time
 

@@ -7,13 +7,14 @@ rolled back.  An unfinished change is settled by asking the host what has become
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hostcfg.changes import UNFINISHED, Fault, HostChange
 from hostcfg.errors import ChangeRefused, HostcfgError, HostError, JournalError
 from hostcfg.hostrun import ChangeOptions, Connect, Each, HostRun, OnEvent, in_turn, nothing
 from hostcfg.journal.process import lives_elsewhere
+from hostcfg.lean import dataclass
 from hostcfg.platforms.changer import get_changer
 from hostcfg.rollback_plan import RollbackFiles, RollbackPlan, in_force, plan_rollback
 

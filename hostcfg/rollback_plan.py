@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import dataclass
 from hostcfg.model import Plan, State
 from hostcfg.plan import Wanted, plan_writes
 from hostcfg.platforms import get_platform

@@ -6,8 +6,9 @@ OS edits nothing here; a new setting is one row here and one key per platform th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from hostcfg.lean import dataclass
 
 Type = Literal["int", "flag", "text", "texts"]
 Unit = Literal["bytes", "packets", "pages", "segments", "ms", "count", ""]

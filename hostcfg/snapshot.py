@@ -9,11 +9,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from hostcfg.errors import InputError
+from hostcfg.lean import dataclass
 from hostcfg.model import Section
 
 if TYPE_CHECKING:

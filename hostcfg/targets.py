@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from hostcfg.errors import UsageError
+from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

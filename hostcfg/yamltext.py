@@ -7,9 +7,10 @@ wants them, and the tree that they stand for is bounded: no text grows much when
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
     from hostcfg.errors import InputError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from hostcfg.cli.change_common import Hosts, Interrupts, Planner, ask, finish, s
 from hostcfg.cli.common import TROUBLE, Session
 from hostcfg.errors import ChangeRefused, UsageError
 from hostcfg.journal import Draft, Journal
+from hostcfg.lean import dataclass
 from hostcfg.rollback import rollback_change, settle_change
 
 if TYPE_CHECKING:

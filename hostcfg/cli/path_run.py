@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hostcfg.cli import report
 from hostcfg.cli.common import DIFFERS, OK, TROUBLE, Session, facts_of
 from hostcfg.errors import HostcfgError, HostError, InputError, UsageError
+from hostcfg.lean import dataclass
 from hostcfg.model import Link
 from hostcfg.units import parse_rate, parse_time
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import ipaddress
 import re
 import string
-from dataclasses import dataclass
+
+from hostcfg.lean import dataclass
 
 MOST_HOSTS = 100_000
 """Names that one pattern may stand for; a slip such as [1:99999999] is told and not tried."""

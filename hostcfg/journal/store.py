@@ -7,7 +7,7 @@ import json
 import os
 import secrets
 import socket
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Self
 
@@ -16,6 +16,7 @@ from hostcfg.errors import ChangeRefused
 from hostcfg.journal import rows
 from hostcfg.journal.database import Database, state_directory
 from hostcfg.journal.process import this_process
+from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -6,8 +6,9 @@ they draw a block.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from hostcfg.lean import dataclass
 from hostcfg.path.sentences import limit_name
 from hostcfg.path.tcp import ETHERNET_HEADER_BYTES, loss_that_explains
 from hostcfg.units import format_rate, format_ratio, format_time

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf, isinf
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import dataclass
 from hostcfg.model import State
 from hostcfg.path.report import Limit, LimitKind
 from hostcfg.path.tcp import LOSS_HIGH, LOSS_LOW, Segment, algorithm, window_rate_bps

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isinf
 from typing import TYPE_CHECKING, Literal
+
+from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import cbrt, ceil, inf, log2, sqrt
+
+from hostcfg.lean import dataclass
 
 ETHERNET_HEADER_BYTES = 14
 """What a frame adds to its IP packet where rates count Ethernet bytes (IEEE 802.3, no FCS, no gap)."""

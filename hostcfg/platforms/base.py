@@ -8,13 +8,14 @@ here by itself, so a new OS edits nothing elsewhere.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib import import_module
 from shlex import quote
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from hostcfg.errors import UsageError
+from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -15,13 +15,14 @@ An OS that can be changed has a module ``change`` in its folder with a ``CHANGER
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from hostcfg.errors import ChangeRefused
+from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

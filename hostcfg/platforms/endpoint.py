@@ -7,9 +7,9 @@ file ``window.py`` of its folder; :meth:`hostcfg.platforms.base.Platform.window_
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from hostcfg.lean import dataclass
 from hostcfg.model import Reading, State
 
 if TYPE_CHECKING:

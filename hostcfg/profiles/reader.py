@@ -6,10 +6,11 @@ msgspec was tried for this and left: it stops at the first fault and knows no li
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import ProfileError
+from hostcfg.lean import dataclass
 from hostcfg.nearest import did_you_mean
 from hostcfg.profiles.structure import Expression, Template, Where
 

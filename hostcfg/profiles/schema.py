@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
 from hostcfg.errors import ProfileError, UnitError
 from hostcfg.formula import FUNCTIONS
+from hostcfg.lean import dataclass
 from hostcfg.nearest import did_you_mean
 from hostcfg.platforms import all_platforms
 from hostcfg.profiles.document import Node

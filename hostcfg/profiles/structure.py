@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
 from hostcfg.errors import ProfileError
 from hostcfg.formula import Formula, evaluate, parse_formula
+from hostcfg.lean import dataclass
 from hostcfg.units import format_rate, format_ratio, format_size, format_time
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections import ChainMap
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import UsageError
+from hostcfg.lean import dataclass
 from hostcfg.model import Target
 from hostcfg.profiles.inputs import input_values
 from hostcfg.profiles.structure import STOCK, Expression

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
+
+from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import unquote
 
 from hostcfg.errors import UsageError
+from hostcfg.lean import dataclass
 
 Become = Literal["sudo", "doas"]
 

@@ -10,11 +10,11 @@ import os
 import secrets
 import threading
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import HostError
+from hostcfg.lean import dataclass
 from hostcfg.transports.known_hosts import (
     KnownHosts,
     KnownKey,

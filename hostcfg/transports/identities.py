@@ -6,7 +6,7 @@ import base64
 import io
 import struct
 import threading
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,8 @@ from cryptography.hazmat.primitives.serialization import (
     load_ssh_private_key,
     load_ssh_public_identity,
 )
+
+from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
     from hostcfg.transports.prompts import Prompts

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import paramiko
 
+from hostcfg.lean import dataclass
 from hostcfg.transports.agent import AgentKey, ask_agent
 from hostcfg.transports.identities import Certificate, Identity, read_certificate, read_identity, unlock
 

@@ -10,9 +10,11 @@ import base64
 import hashlib
 import hmac
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal
+
+from hostcfg.lean import dataclass
 
 Marker = Literal["", "@cert-authority", "@revoked"]
 

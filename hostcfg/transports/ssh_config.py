@@ -11,11 +11,12 @@ from __future__ import annotations
 import glob
 import shlex
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import InputError
+from hostcfg.lean import dataclass
 from hostcfg.transports.ssh_config_file import Line, parse_file
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import InputError
+from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

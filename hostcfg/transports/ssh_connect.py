@@ -6,12 +6,12 @@ import threading
 import time
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import paramiko
 
 from hostcfg.errors import HostError, UsageError
+from hostcfg.lean import dataclass
 from hostcfg.transports.destination import Destination, parse_destination
 from hostcfg.transports.login import log_in
 from hostcfg.transports.proxy_command import ProxyCommand

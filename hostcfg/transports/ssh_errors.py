@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 import socket
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import paramiko
 from paramiko.ssh_exception import IncompatiblePeer
 
 from hostcfg.errors import HostcfgError, HostError, HostErrorKind
+from hostcfg.lean import dataclass
 from hostcfg.transports.words import printable
 
 if TYPE_CHECKING:

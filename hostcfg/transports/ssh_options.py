@@ -14,12 +14,12 @@ import hashlib
 import os
 import re
 import socket
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from hostcfg.errors import InputError
+from hostcfg.lean import dataclass
 from hostcfg.transports.destination import format_host_port
 
 if TYPE_CHECKING:

@@ -11,10 +11,11 @@ adds jitter in ms, lost and all datagrams, percent lost, out of order (iperf 2, 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import dataclass
 from hostcfg.model import Parsed
 from hostcfg.platforms.iperf.measure import MOST_RECORDS, TOO_MANY, Interval, Record, clean_lines, total
 

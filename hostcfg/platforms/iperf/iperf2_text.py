@@ -14,9 +14,10 @@ A line over the whole test looks like an interval: it is the one that starts at 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import dataclass
 from hostcfg.model import Parsed
 from hostcfg.platforms.iperf.measure import (
     MOST_RECORDS,

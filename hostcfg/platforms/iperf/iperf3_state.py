@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import dataclass
 from hostcfg.platforms.iperf.measure import MOST_RECORDS, TOO_MANY
 
 if TYPE_CHECKING:

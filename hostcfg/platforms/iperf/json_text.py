@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,10 @@ server to the client.  ``window_bytes`` is the socket buffer that the tool repor
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

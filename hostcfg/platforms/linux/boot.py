@@ -23,12 +23,12 @@ OpenWrt (``package/base-files``) and Alpine (``main/openrc/sysctl.initd``).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
 from posixpath import basename, dirname
 from typing import TYPE_CHECKING, Literal
 
+from hostcfg.lean import dataclass
 from hostcfg.model import BootValue
 from hostcfg.platforms.linux.accepts import kernel_takes
 from hostcfg.platforms.linux.conf import assignments, key_to_path

@@ -17,8 +17,9 @@ Sample lines::
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,9 +17,10 @@ and of ``linux-conf``::
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import dataclass
 from hostcfg.platforms.linux.boot import BootLoader, ConfFile
 from hostcfg.platforms.linux.probe import CONF_LIMIT_LINES
 

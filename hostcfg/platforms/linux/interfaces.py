@@ -7,10 +7,11 @@ entered without a new mount of /sys, that directory still shows the interfaces o
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import dataclass
 from hostcfg.model import Interface, Native, State
 
 if TYPE_CHECKING:

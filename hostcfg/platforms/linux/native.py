@@ -14,10 +14,10 @@ A value without its key's form raises ValueError: it is unparsed, neither text n
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
+from hostcfg.lean import dataclass
 from hostcfg.platforms.linux.native_keys import (
     INTS,
     LINES,

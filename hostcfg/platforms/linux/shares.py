@@ -7,7 +7,7 @@ tests/fixtures/path/truth.csv.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from hostcfg.lean import dataclass
 
 RATIO_RELEASE = (6, 6)
 """From here on the window's share of the buffer is measured per socket (commit dfa2f0483360)."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import HostError
+from hostcfg.lean import dataclass
 from hostcfg.model import BootValue, Native, State
 from hostcfg.platforms.linux.accepts import kernel_takes
 from hostcfg.platforms.linux.boot import Boot, BootLoader, ConfFile, resolve

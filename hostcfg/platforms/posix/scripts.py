@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import dataclass
 from hostcfg.platforms.posix.sh import print_bytes, quote
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ Native keys are netsh's own words: ``global.autotuninglevel``, ``supplemental.in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import dataclass
 from hostcfg.platforms.base import Key
 from hostcfg.platforms.windows.domains import PACING
 

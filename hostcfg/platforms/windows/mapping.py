@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import dataclass
 from hostcfg.platforms.windows.domains import first_word
 from hostcfg.platforms.windows.text import MAX_LINES, is_rule
 

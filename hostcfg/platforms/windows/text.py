@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import quopri
 import re
-from dataclasses import dataclass
+
+from hostcfg.lean import dataclass
 
 MAX_LINES = 5000
 """More lines than any output has that is read here; a longer text is searched for nothing."""

@@ -15,9 +15,10 @@ name no key by themselves: they are in ``globs``, and the keys kept off them in 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import dataclass
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.linux.conf import Assignment, assignments

@@ -21,9 +21,10 @@ Samples::
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import dataclass
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.linux.parsers.ethtool_settings import settings_line

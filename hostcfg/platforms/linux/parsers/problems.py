@@ -14,9 +14,9 @@ Samples, one for each family::
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import dataclass
 from hostcfg.platforms.linux.conf import key_to_path, path_to_key
 from hostcfg.platforms.linux.native import is_key
 from hostcfg.platforms.linux.parsers.errno_text import DENIED_KEY, ERRNO_TEXT, UNKNOWN_KEY

@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
+from hostcfg.lean import dataclass
 from hostcfg.platforms.linux.conf import assignments, key_to_path, path_to_key
 from hostcfg.platforms.linux.native import is_key
 from hostcfg.platforms.linux.parsers.text import BLANKS, prompted

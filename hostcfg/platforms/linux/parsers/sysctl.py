@@ -19,9 +19,9 @@ The last line is what was asked for and not the state: procps up to 3.3.15 print
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import dataclass
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.linux.native import (

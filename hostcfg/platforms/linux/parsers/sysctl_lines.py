@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import dataclass
 from hostcfg.platforms.linux.conf import key_to_path, path_to_key
 from hostcfg.platforms.linux.native import is_key
 from hostcfg.platforms.linux.parsers.problems import problem, spliced

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import quopri
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
     from hostcfg.model import Json

@@ -17,9 +17,10 @@ Quotes belong to the file, not to the value.  ``=>2048`` only ever raises and ``
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import dataclass
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.linux.conf import key_to_path, path_to_key
