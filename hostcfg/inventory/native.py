@@ -19,13 +19,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import HostcfgError, InventoryError
 from hostcfg.inventory.ranges import MOST_HOSTS, parse_pattern
 from hostcfg.inventory.variables import FALSE, TRUE
+from hostcfg.lean import dataclass
 from hostcfg.nearest import did_you_mean
 from hostcfg.platforms import platform_names
 from hostcfg.targets import HostSpec, checked_address
@@ -152,7 +153,7 @@ class _Reader:
             found = parse_pattern(pattern)
         except ValueError as error:
             raise self.fault(str(error), line) from None
-        if found.port is None and len(found.names) == 1:
+        if len(found.names) == 1:
             return [pattern]
         return [name if found.port is None else f"{name}:{found.port}" for name in found.names]
 
