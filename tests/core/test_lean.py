@@ -204,3 +204,17 @@ def late_patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
 def test_every_late_pattern_of_the_package_compiles() -> None:
     for name, late in late_patterns():
         assert late.groups >= 0, name
+
+
+def test_the_thousandth_instance_is_made_as_the_first(frozen: type[Any]) -> None:
+    for number in range(1000):
+        one = frozen(number, c=[number])
+        assert (one.a, one.b, one.c) == (number, "two", [number])
+    assert frozen(1).c is not frozen(1).c
+    with pytest.raises(TypeError):
+        frozen()
+    with pytest.raises(TypeError):
+        frozen(1, d=2)
+    with pytest.raises(FrozenInstanceError):
+        one.a = 5
+    assert dataclasses.replace(one, b="x").b == "x"
