@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]{0,32}[A-Za-z]|\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|[()][0-9A-Z])")
+_TAGS = re.compile(r"</?(?:pre|code|samp|tt|br|p|div|span|font|b|i)\b[^<>\n]{0,200}>", re.IGNORECASE)
+_FENCE = re.compile(r"^[ \t]{0,8}(?:```|~~~)[\w-]{0,20}[ \t]{0,8}$", re.MULTILINE)
 _ENTITIES = re.compile(r"&(?:gt|lt|amp|quot|nbsp|#39);")
 _CONTROLS = str.maketrans(
     {"\x00": "\ufffd", "\u00a0": " ", "\u200b": "", "\ufeff": "", "\x0c": "\n", "\x0b": "\n"}
@@ -71,14 +73,16 @@ _MOST = 0.6
 
 
 def normalize(text: str) -> str:
-    """One line end, no escape sequences, no quoted-printable or HTML in disguise; NUL becomes U+FFFD."""
+    """One line end; no escape sequences, quoted-printable, HTML or Markdown fences; NUL becomes U+FFFD."""
     if "=" in text and text.isascii():
         text = unquote_printable(text.encode("ascii")).decode("utf-8", errors="replace")
     if "\x1b" in text:
         text = _ESCAPES.sub("", text)
+    if "</" in text or "<br" in text:
+        text = _TAGS.sub("", text)
     if "&" in text and _ENTITIES.search(text):
         text = html.unescape(text)
-    text = _LINE_ENDS.sub("\n", text).translate(_CONTROLS)
+    text = _FENCE.sub("", _LINE_ENDS.sub("\n", text).translate(_CONTROLS))
     return _MANY_BLANKS.sub("\n\n\n", text)
 
 

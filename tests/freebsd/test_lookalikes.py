@@ -128,6 +128,12 @@ def test_sysctl_of_other_systems(text: str, os: str, name: str, value: int) -> N
     assert (parsed.os, parsed.values[name]) == (os, value)
 
 
+def test_a_complaint_of_an_older_macos() -> None:
+    parsed = parse_pasted("second level name foo in kern.ipc.foo is invalid\n", PARSERS, "sysctl")
+    assert parsed is not None
+    assert parsed.extra["errors"] == [{"name": "kern.ipc.foo", "kind": "unknown_oid"}]
+
+
 def test_linux_is_none_of_them() -> None:
     text = "net.ipv4.tcp_rmem = 4096 131072 6291456\nkernel.osrelease = 6.1.0\nnet.core.rmem_max = 212992\n"
     assert parse_pasted(text, PARSERS) is None

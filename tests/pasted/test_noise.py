@@ -83,6 +83,8 @@ def test_normal_form() -> None:
     assert normalize("2097\x00152") == "2097\ufffd152"
     assert normalize("a\u00a0b\u200bc") == "a bc"
     assert normalize("a\n\n\n\n\n\nb") == "a\n\n\nb"
+    assert normalize("<pre class='x'>a: 1<br/>\nb</pre>") == "a: 1\nb"
+    assert normalize("```console\na: 1\n```\n") == "\na: 1\n\n"
 
 
 def test_quoted_printable() -> None:

@@ -29,7 +29,8 @@ _BSD_NAME = re.compile(
     r"|net\.(?:inet6?|link|route|isr|netlink|bpf|classq|necp|mptcp|graph|key|local|raw|wlan|\w+\.en[0-9])\."
 )
 _OUTPUT = re.compile(
-    rf"^(?:/\S{{1,64}}/)?sysctl: .*(?:{OID}|Operation not permitted|Tunable values|invalid)|^usage: sysctl \["
+    rf"^(?:/\S{{1,64}}/)?sysctl: .*(?:{OID}|Operation not permitted|Tunable values|invalid)"
+    r"|^\w{3,6} level name .{1,300} is invalid$|^usage: sysctl \["
     rf"|^[ \t]{{0,64}}{OID}\s?[:=].* -> |^[ \t]{{0,64}}net\.inet\.tcp\.cc\.available=$",
     re.MULTILINE,
 )

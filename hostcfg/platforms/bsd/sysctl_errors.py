@@ -45,6 +45,8 @@ _ERRNO_KINDS = {
 _LEVEL = r"(?:top|second|third|fourth|fifth) level name"
 _NUMBER = r"(?:unsigned )?(?:integer|long|u?int[0-9]+_t|value)"
 _TEXT = r"(?P<text>[A-Z][\w /-]+)"
+_BARE = re.compile(rf"(?P<message>{_LEVEL} \S{{1,128}} in \S{{1,256}} is invalid)")
+"""Older macOS and NetBSD complain without saying who does."""
 _SHAPES = tuple(
     (re.compile(shape), kind)
     for shape, kind in (
@@ -97,7 +99,7 @@ def is_second_line(line: str) -> bool:
 
 def parse_error(line: str) -> SysctlError | None:
     """The complaint in one line; None if it is none that is known."""
-    match = _PREFIX.fullmatch(line.strip())
+    match = _PREFIX.fullmatch(line.strip()) or _BARE.fullmatch(line.strip())
     if _USAGE.fullmatch(line.strip()):
         return SysctlError(None, "usage")
     if match is None or len(line) > 4096:
