@@ -13,7 +13,6 @@ from hostcfg.path import throughput_sentence
 from hostcfg.platforms import all_platforms, get_platform
 from hostcfg.profiles import profile_targets
 from hostcfg.profiles.inputs import input_values
-from hostcfg.render import risk_on_stock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -142,6 +141,8 @@ def _on_stock(
     profile: Profile, platform: Platform, link: Link | None, inputs: Mapping[str, str]
 ) -> ProfileTargets:
     """The targets on a typical host, with a warning where they would lock everybody out of it."""
+    from hostcfg.render import risk_on_stock
+
     wanted = profile_targets(
         profile,
         os=platform.name,
