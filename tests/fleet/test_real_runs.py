@@ -1,0 +1,228 @@
+"""Applies over forty real hosts: stop, take back, go on, be killed and resume; nothing is lost."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fleet.lab import Fleet
+from tests.sshd import wait_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.fleet.lab import Ran
+
+pytestmark = [pytest.mark.root, pytest.mark.slow, pytest.mark.timeout(900)]
+
+HOSTS = 40
+WAN = ("--profile", "wan", "--rate", "1gbit", "--rtt", "80ms")
+PROBING = "net.ipv4.tcp_mtu_probing"  # 0 before, 1 with the profile wan
+BATCHES = ("--batch", "1,10%,100%")  # 1, 4 and 35 hosts
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    folder = tmp_path_factory.mktemp("fleet")
+    folder.chmod(0o755)
+    with Fleet(folder, HOSTS) as running:
+        yield running
+
+
+@pytest.fixture
+def start(fleet: Fleet) -> Iterator[dict[str, str]]:
+    """Every host as it is at first, which each test has to leave behind."""
+    before = fleet.snapshots()
+    yield before
+    assert fleet.snapshots() == before
+
+
+@contextmanager
+def contrary(fleet: Fleet, name: str) -> Iterator[None]:
+    """A host on which something sets the value back whenever it is set: verify fails there."""
+    path = f"/proc/sys/{PROBING.replace('.', '/')}"
+    host = fleet.hosts[name]
+    host.sh("touch /run/contrary")
+    loop = f"while [ -e /run/contrary ]; do echo 0 >{path}; sleep 0.005; done"
+    with subprocess.Popen(host.argv("/bin/sh", "-c", loop)):
+        try:
+            yield
+        finally:
+            host.sh("rm /run/contrary")
+
+
+def statuses(ran: Ran) -> dict[str, str]:
+    return {host["host"]: host["status"] for host in ran.document["hosts"]}
+
+
+def changed(fleet: Fleet) -> set[str]:
+    """The hosts that have the profile's value."""
+    return {name for name, value in fleet.values(PROBING).items() if value == "1"}
+
+
+def journal_statuses(fleet: Fleet) -> dict[str, str]:
+    """What the journal says of the newest change, read beside the process that writes it."""
+    with sqlite3.connect(f"file:{fleet.folder}/state/journal.sqlite3?mode=ro", uri=True) as db:
+        rows = db.execute(
+            "SELECT host, status FROM hosts WHERE change ="
+            " (SELECT id FROM changes ORDER BY started DESC LIMIT 1)"
+        )
+        return dict(rows.fetchall())
+
+
+def newest(fleet: Fleet) -> str:
+    change_id: str = fleet.run("history", "--limit", "1", "-o", "json").document["changes"][0]["id"]
+    return change_id
+
+
+def test_stop_leaves_who_is_done_and_tells_who_is_where(fleet: Fleet, start: dict[str, str]) -> None:
+    with contrary(fleet, "h20"):
+        ran = fleet.change("apply", "@fleet", *WAN, *BATCHES, "-j", "8")
+    assert ran.code == 2
+    change_id, told = ran.document["id"], statuses(ran)
+    not_reached = set(ran.document["not_reached"])
+    assert told["h20"] in ("reverted", "failed")
+    assert {told[name] for name in ("h01", "h02", "h03", "h04", "h05")} == {"applied"}
+    assert not_reached >= {"h39", "h40"}
+    assert changed(fleet) == {name for name, status in told.items() if status == "applied"}
+    assert told.keys() | not_reached == set(fleet.names)
+    assert f"hostcfg apply --resume {change_id} goes on" in ran.stderr
+
+    history = fleet.history(change_id)
+    known = {host["host"]: host["status"] for host in history["hosts"]}
+    assert known == {**told, **dict.fromkeys(not_reached, "planned")}
+    assert (history["run"], history["ended"] is not None) == ("stopped", True)
+
+    nothing = fleet.change("rollback", "--unfinished")
+    assert (nothing.code, nothing.stderr) == (0, "hostcfg: nothing is unfinished\n")
+
+    rest = fleet.change("apply", "--resume", change_id)
+    assert rest.code == 0, rest.stderr
+    assert rest.document["id"] == change_id
+    assert set(statuses(rest)) == {"h20"} | not_reached
+    assert changed(fleet) == set(fleet.names)
+    assert {host["status"] for host in fleet.history(change_id)["hosts"]} == {"applied"}
+
+    back = fleet.run("rollback", change_id, "--yes", "-o", "json")  # without the inventory
+    assert back.code == 0, back.stderr
+    assert statuses(back) == dict.fromkeys(fleet.names, "reverted")
+
+
+def test_rollback_puts_all_back_as_before(fleet: Fleet, start: dict[str, str]) -> None:
+    with contrary(fleet, "h20"):
+        ran = fleet.change("apply", "@fleet", *WAN, *BATCHES, "--on-failure", "rollback")
+    assert ran.code == 2
+    assert set(statuses(ran).values()) <= {"reverted", "failed"}
+    assert changed(fleet) == set()
+    assert "taking the change back" in ran.stderr
+    history = fleet.history(ran.document["id"])
+    assert {host["status"] for host in history["hosts"]} <= {"reverted", "failed", "planned"}
+    refused = fleet.change("apply", "--resume", ran.document["id"])
+    assert refused.code == 2
+    assert "was taken back by" in refused.stderr
+
+
+def test_continue_and_a_limit_on_failures(fleet: Fleet, start: dict[str, str]) -> None:
+    with contrary(fleet, "h02"), contrary(fleet, "h03"):
+        stopped = fleet.change("apply", "@fleet", *WAN, *BATCHES, "--max-failures", "1")
+        assert stopped.code == 2
+        assert "2 hosts failed, and --max-failures is 1" in stopped.stderr
+        assert set(stopped.document["not_reached"]) >= {f"h{n:02}" for n in range(6, 41)}
+        through = fleet.change("apply", "--resume", stopped.document["id"], "--on-failure", "continue")
+    assert through.code == 2
+    assert through.document["not_reached"] == []
+    assert changed(fleet) == set(fleet.names) - {"h02", "h03"}
+    back = fleet.change("rollback", "--last")
+    assert back.code == 0, back.stderr
+
+
+def test_a_check_of_the_user_decides_after_each_batch(
+    fleet: Fleet, start: dict[str, str], tmp_path: Path
+) -> None:
+    heard = tmp_path / "heard"
+    check = f"sh -c 'echo $HOSTCFG_HOSTS >>{heard}; echo on stdout; test $(wc -l <{heard}) -lt 2'"
+    ran = fleet.change("apply", "@fleet", *WAN, *BATCHES, "--check", check)
+    assert ran.code == 2
+    assert heard.read_text() == "h01\nh02 h03 h04 h05\n"
+    assert "hostcfg: --check 'sh' ended with 1 after h02, h03, h04, h05" in ran.stderr
+    assert len(ran.document["not_reached"]) == 35
+    assert changed(fleet) == {"h01", "h02", "h03", "h04", "h05"}
+    without = fleet.change("apply", "--resume", ran.document["id"])
+    assert without.code == 2
+    assert "give --check again" in without.stderr
+    assert fleet.change("rollback", ran.document["id"]).code == 0
+
+
+def test_killed_in_the_middle_and_resumed(fleet: Fleet, start: dict[str, str]) -> None:
+    process = fleet.start(
+        "apply", "@fleet", *WAN, *BATCHES, "-i", str(fleet.inventory), "--yes", "--revert-in", "20"
+    )
+    fleet.kill_when(process, lambda: list(journal_statuses(fleet).values()).count("applying") >= 5)
+    change_id = newest(fleet)
+    history = fleet.history(change_id)
+    assert (history["run"], history["ended"]) == ("running", None)
+    known = {host["host"]: host["status"] for host in history["hosts"]}
+    assert set(known) == set(fleet.names)
+    assert "planned" in known.values()
+
+    ran = fleet.change("apply", "--resume", change_id)
+    assert ran.code == 0, ran.stderr
+    assert changed(fleet) == set(fleet.names)
+    whole = fleet.history(change_id)
+    assert {host["status"] for host in whole["hosts"]} == {"applied"}
+    assert (whole["run"], whole["ended"] is not None) == ("ended", True)
+    back = fleet.run("rollback", change_id, "--yes", "-o", "json")
+    assert back.code == 0, back.stderr
+    assert statuses(back) == dict.fromkeys(fleet.names, "reverted")
+
+
+def test_killed_in_the_middle_and_settled(fleet: Fleet, start: dict[str, str]) -> None:
+    process = fleet.start(
+        "apply", "@fleet", *WAN, *BATCHES, "-i", str(fleet.inventory), "--yes", "--revert-in", "60"
+    )
+    fleet.kill_when(process, lambda: list(journal_statuses(fleet).values()).count("applying") >= 5)
+    change_id = newest(fleet)
+    settled = fleet.run("rollback", "--unfinished", "--yes", "-o", "json")
+    assert settled.code == 0, settled.stderr
+    assert set(statuses(settled).values()) <= {"reverted", "applied"}
+    known = {host["host"]: host["status"] for host in fleet.history(change_id)["hosts"]}
+    assert changed(fleet) == {name for name, status in known.items() if status == "applied"}
+    assert fleet.run("rollback", "--unfinished", "--yes").code == 0
+    assert fleet.history(change_id)["ended"] is not None
+    assert fleet.change("rollback", change_id).code == 0
+
+
+def test_an_interrupt_lets_the_hosts_in_hand_come_to_an_end(fleet: Fleet, start: dict[str, str]) -> None:
+    process = fleet.start(
+        "apply", "@fleet", *WAN, *BATCHES, "-i", str(fleet.inventory), "--yes", "-j", "4", "-o", "json"
+    )
+    wait_for(lambda: list(journal_statuses(fleet).values()).count("applied") >= 6, "some hosts", 120)
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert "no further host is begun" in stderr
+    known = journal_statuses(fleet)
+    assert set(known.values()) == {"applied"}
+    assert changed(fleet) == set(known)
+    assert '"not_reached": [\n' in stdout
+    assert fleet.history(newest(fleet))["run"] == "stopped"
+    assert fleet.change("rollback", "--last").code == 0
+
+
+def test_a_second_process_keeps_its_hands_off(fleet: Fleet, start: dict[str, str]) -> None:
+    process = fleet.start("apply", "@fleet", *WAN, *BATCHES, "-i", str(fleet.inventory), "--yes", "-j", "2")
+    wait_for(lambda: "applied" in journal_statuses(fleet).values(), "the first host", 120)
+    change_id = newest(fleet)
+    for words in (("rollback", change_id), ("rollback", "--unfinished"), ("apply", "--resume", change_id)):
+        refused = fleet.run(*words, "--yes")
+        assert refused.code == 2
+        assert f"process {process.pid} is working on change {change_id} right now" in refused.stderr
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=120)
+    assert fleet.run("rollback", change_id, "--yes").code == 0
