@@ -66,6 +66,7 @@ def connects(host: FreeBsdHost) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_the_recorded_session_and_what_the_port_does(host: FreeBsdHost) -> None:
     one = recorded("lockout-001")
     assert connects(host)
@@ -130,6 +131,7 @@ def test_in_a_plan_that_is_refused_with_the_reason(host: FreeBsdHost, client: Cl
     assert "note: forced: net.inet.tcp.recvspace = 65536 is above" in forced.stdout
 
 
+@pytest.mark.slow
 def test_the_built_in_profiles_never_ask_for_it(client: Client) -> None:
     """A host with large first buffers gets its cap from the profile, or is refused; it is never locked."""
     values = {"net.inet.tcp.recvspace": "1800000", "net.inet.tcp.sendspace": "1800000"}
@@ -160,6 +162,7 @@ def test_forced_the_connection_that_lives_takes_it_back(
     assert connects(host)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["14.2", "9.3"])
 def test_forced_and_the_controller_killed_the_hosts_timer_takes_it_back(
     client: Client, tiny: Path, release: str
