@@ -285,8 +285,9 @@ def _settled(change: Change, host: HostChange, report: StatusReport) -> tuple[Ho
             "refused", f"{host.host}: the rollback did not end; {change.of} is still in force"
         )
     if report.state == "failed":
-        names = [step.key for step in host.steps]
-        left = ", ".join(names[int(w) - 1] if w.isdigit() else w for w in report.unrestored)
+        names = {str(number): step.key for number, step in enumerate(host.steps, 1)}
+        names |= {f"f.{number}": file.before.path for number, file in enumerate(host.files, 1)}
+        left = ", ".join(names.get(word, word) for word in report.unrestored)
         return "failed", Fault("command", f"{host.host}: not put back: {left}")
     return "unknown", Fault("command", f"{host.host}: the host says {report.state}")
 
