@@ -22,12 +22,12 @@ VERSION = 1
 BUSY_TIMEOUT_S = 30.0
 
 _SCHEMA = """
-CREATE TABLE changes (
+CREATE TABLE IF NOT EXISTS changes (
     id TEXT PRIMARY KEY, kind TEXT NOT NULL, of TEXT, started TEXT NOT NULL, ended TEXT,
     by TEXT NOT NULL, from_host TEXT NOT NULL, profile TEXT NOT NULL,
     process TEXT NOT NULL DEFAULT '', run TEXT, run_state TEXT
 );
-CREATE TABLE hosts (
+CREATE TABLE IF NOT EXISTS hosts (
     change TEXT NOT NULL REFERENCES changes (id), host TEXT NOT NULL, position INTEGER NOT NULL,
     os TEXT NOT NULL, status TEXT NOT NULL, error_kind TEXT, error TEXT, notes TEXT NOT NULL,
     identity TEXT NOT NULL DEFAULT '{}', modules TEXT NOT NULL DEFAULT '[]',
@@ -35,24 +35,24 @@ CREATE TABLE hosts (
     reach TEXT NOT NULL DEFAULT '{}', attempt INTEGER NOT NULL DEFAULT 1,
     PRIMARY KEY (change, host)
 );
-CREATE TABLE steps (
+CREATE TABLE IF NOT EXISTS steps (
     change TEXT NOT NULL, host TEXT NOT NULL, number INTEGER NOT NULL, key TEXT NOT NULL,
     from_raw TEXT, to_raw TEXT NOT NULL, command TEXT NOT NULL, inverse TEXT, persist TEXT,
     settings TEXT NOT NULL, detail TEXT, read_back TEXT, outcome TEXT, error TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (change, host, number), FOREIGN KEY (change, host) REFERENCES hosts (change, host)
 );
-CREATE TABLE files (
+CREATE TABLE IF NOT EXISTS files (
     change TEXT NOT NULL, host TEXT NOT NULL, path TEXT NOT NULL, number INTEGER NOT NULL,
     before BLOB, before_mode INTEGER NOT NULL, before_uid INTEGER NOT NULL, before_gid INTEGER NOT NULL,
     written INTEGER NOT NULL DEFAULT 0,
     after BLOB, after_mode INTEGER, after_uid INTEGER, after_gid INTEGER,
     PRIMARY KEY (change, host, path), FOREIGN KEY (change, host) REFERENCES hosts (change, host)
 );
-CREATE TABLE events (
+CREATE TABLE IF NOT EXISTS events (
     number INTEGER PRIMARY KEY, change TEXT NOT NULL REFERENCES changes (id), host TEXT,
     at TEXT NOT NULL, event TEXT NOT NULL
 );
-CREATE INDEX events_of_change ON events (change);
+CREATE INDEX IF NOT EXISTS events_of_change ON events (change);
 """
 
 
@@ -108,17 +108,15 @@ class Database:
             tables: int = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             if known != APPLICATION_ID and (tables or version):
                 raise JournalError(f"{self.path} is a database of another program; move it away")
-            if version > VERSION:
+            if version > VERSION or version < 0:
                 raise JournalError(
                     f"{self.path} was written by a newer hostcfg (version {version}, "
                     f"this one knows {VERSION}): use that one"
                 )
-            if version == 0:
-                for statement in _SCHEMA.split(";\n"):
-                    if statement.strip():
-                        connection.execute(statement)
-                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                connection.execute(f"PRAGMA user_version = {VERSION}")
+            for statement in _SCHEMA.strip().split(";\n"):  # each IF NOT EXISTS: two may make it at once
+                connection.execute(statement)
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {VERSION}")
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:

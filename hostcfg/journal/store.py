@@ -19,7 +19,7 @@ from hostcfg.journal.process import this_process
 from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from sqlite3 import Connection
 
@@ -52,10 +52,10 @@ def _stamp(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def who() -> str:
+def who(user: Callable[[], str] = getpass.getuser) -> str:
     """The user who runs this, and who they were before sudo or doas."""
     try:
-        name = getpass.getuser()
+        name = user()
     except (KeyError, OSError):  # a uid without a name
         name = str(os.getuid())
     behind = os.environ.get("SUDO_USER") or os.environ.get("DOAS_USER")

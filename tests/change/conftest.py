@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from hostcfg.apply import Planner
     from hostcfg.changes import HostChange
+    from hostcfg.journal import Draft
     from hostcfg.model import Facts, Plan
     from hostcfg.transports.base import Transport
 
@@ -71,6 +72,7 @@ class Lab:
     killed: bool = False
     commands: int = 0
     native: list[str] = field(default_factory=list)
+    drafts: list[Draft] = field(default_factory=list)
 
     def connect(self, name: str) -> NamespaceTransport:
         transport = NamespaceTransport(self, name)
@@ -125,7 +127,7 @@ class Lab:
         hold: bool = False,
         force: bool = False,
     ) -> tuple[str, HostChange]:
-        draft = self.journal.draft("apply", profile={"name": "test"})
+        draft = self.drafts.pop() if self.drafts else self.journal.draft("apply", profile={"name": "test"})
         self.commands = 0
         self.killed = False
 

@@ -30,7 +30,7 @@ SHELLS = [
 ]
 
 
-def wait_until(what: object, timeout_s: float = 15.0) -> float:
+def wait_until(what: object, timeout_s: float = 60.0) -> float:
     """Seconds until ``what()`` is true; AssertionError after ``timeout_s``."""
     start = time.monotonic()
     while time.monotonic() - start < timeout_s:

@@ -152,6 +152,15 @@ def test_who_names_the_user_behind_sudo(monkeypatch: pytest.MonkeyPatch) -> None
     assert who() == "root"
 
 
+def test_who_of_a_user_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown() -> str:
+        raise KeyError("getpwuid(): uid not found")
+
+    monkeypatch.delenv("SUDO_USER", raising=False)
+    monkeypatch.delenv("DOAS_USER", raising=False)
+    assert who(unknown) == str(os.getuid())
+
+
 def test_who_of_a_uid_without_a_name() -> None:
     program = "import os; from hostcfg.journal.store import who; os.setuid(54321); print(who())"
     env = {
