@@ -67,8 +67,8 @@ class SideBySide(Generic[Item, Result]):
 
     ``jobs`` is how many at once: never more, if it is given; None: DEFAULT_JOBS that make progress,
     and more beside those that hang.  A fault of ``work`` is raised in the caller's thread.  Once
-    ``stopping`` says so nothing more is begun; :meth:`nudge` has it asked at once, from anywhere, a
-    signal handler included.
+    ``stopping`` says so nothing more is begun: each thread asks it before it takes an item, so what
+    ``work`` finds out counts at once; :meth:`nudge` has it asked from anywhere, a signal handler included.
     """
 
     def __init__(
@@ -97,6 +97,12 @@ class SideBySide(Generic[Item, Result]):
     def nudge(self) -> None:
         """Ask ``stopping`` now."""
         self._results.put(None)
+
+    @property
+    def waiting(self) -> int:
+        """How many have not been begun."""
+        with self._lock:
+            return len(self._todo)
 
     @property
     def in_hand(self) -> int:
@@ -140,8 +146,9 @@ class SideBySide(Generic[Item, Result]):
 
     def _thread(self) -> None:
         while True:
+            stopping = self._stopping()
             with self._lock:
-                if not self._todo:
+                if stopping or not self._todo:
                     self._threads -= 1
                     return
                 index, item = self._todo.popleft()
