@@ -170,7 +170,8 @@ def test_an_algorithm_that_nothing_loads() -> None:
 
 
 @pytest.mark.parametrize(
-    ("loader_conf", "rc_conf"), [('cc_htcp_load="YES"\n', None), (None, 'kld_list="if_bridge cc_htcp"\n')]
+    ("loader_conf", "rc_conf"),
+    [('cc_htcp_load="YES"\n', None), (None, 'kld_list="if_bridge /boot/kernel/cc_htcp.ko"\n')],
 )
 def test_an_algorithm_that_is_loaded_at_boot(loader_conf: str | None, rc_conf: str | None) -> None:
     facts = host(sysctl_conf=CC, loader_conf=loader_conf, rc_conf=rc_conf)

@@ -9,7 +9,6 @@ from hostcfg.platforms.bsd.assembly import integer_values
 from hostcfg.platforms.bsd.bootcheck import after_boot, boot_differences, duplicate_assignments
 from hostcfg.platforms.bsd.lockout import lockout_risk
 from hostcfg.platforms.bsd.sockbuf import maxsockbuf_for, usable
-from hostcfg.platforms.bsd.values import parse_words
 from hostcfg.platforms.freebsd.native import (
     CC_ALGORITHM,
     KEYS,
@@ -175,9 +174,10 @@ def _is_there_after_boot(algorithm: str, facts: Facts, boot: BootFiles) -> bool:
     """In the kernel itself, or loaded by the loader or by rc.d/kld."""
     module = f"cc_{algorithm}"
     load, rc = boot.of("loader").get(f"{module}_load"), boot.of("rc.conf")
-    listed = parse_words(rc["kld_list"].value) if "kld_list" in rc else None
+    words = rc["kld_list"].value.split() if "kld_list" in rc else []
+    listed = {word.rsplit("/", 1)[-1].removesuffix(".ko") for word in words}
     by_loader = load is not None and load.value.upper() == "YES"
-    return algorithm in built_in_cc(facts.release) or by_loader or module in (listed or ())
+    return algorithm in built_in_cc(facts.release) or by_loader or module in listed
 
 
 def _available(facts: Facts) -> Sequence[object]:
