@@ -19,7 +19,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import ProfileError, UnitError
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 from hostcfg.nearest import did_you_mean
 from hostcfg.units import parse_size
 
@@ -33,7 +33,7 @@ LONGEST_TEXT = 64
 LARGEST = 1e18
 """Results beyond this are taken for a mistake: a window ends at 2^30 bytes (RFC 7323 section 2.3)."""
 
-_SIZE_OR_TEXT = re.compile(
+_SIZE_OR_TEXT = regex(
     r"""'[^']*'|"[^"]*"|(?<![\w.])"""
     r"""(?:(?P<size>[0-9]+(?:\.[0-9]+)?(?:[KMGT]iB|[KMG]))(?!\w)|[0-9.]+[eE][+-]?[0-9]+(?!\w)|(?P<bad>[0-9][0-9.]*[A-Za-z_]\w*))""",
     re.ASCII,

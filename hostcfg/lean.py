@@ -7,7 +7,7 @@ them are not used.  ``dataclasses.dataclass`` writes and compiles the source of 
 - :func:`dataclass` makes classes that ``fields``, ``replace`` and ``asdict`` take, and type checkers see the
   standard library's own.  Their methods are functions of this module: 0.06 ms a class, and 0.5 us more for
   each instance, until there are so many that an ``__init__`` of their own pays.
-- :func:`pattern` is ``re.compile`` at the first use.
+- :func:`regex` is ``re.compile`` at the first use.
 
 msgspec.Struct makes classes as fast, but takes 10 ms to import and is no dataclass.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from inspect import Signature
 
-__all__ = ["dataclass", "pattern"]
+__all__ = ["dataclass", "regex"]
 
 _OFTEN = 200
 """Instances of a class after which a compiled ``__init__`` pays: a fleet's readings, not options."""
@@ -174,19 +174,19 @@ class _LateSignature:
 _SIGNATURE = _LateSignature()
 
 
-def pattern(regex: str, flags: int = 0) -> re.Pattern[str]:
+def regex(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """``re.compile``, done when the pattern is first used; hand it to no function of ``re``."""
-    return cast("re.Pattern[str]", _LatePattern(regex, flags))
+    return cast("re.Pattern[str]", _LatePattern(pattern, flags))
 
 
 class _LatePattern:
     """Stands for a pattern until one of its attributes is asked for, and then holds its methods itself."""
 
-    def __init__(self, regex: str, flags: int) -> None:
-        self._regex = regex
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._pattern = pattern
         self._flags = flags
 
     def __getattr__(self, name: str) -> object:
-        found: object = getattr(re.compile(self._regex, self._flags), name)
+        found: object = getattr(re.compile(self._pattern, self._flags), name)
         setattr(self, name, found)
         return found

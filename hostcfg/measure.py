@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import HostError, UsageError
+from hostcfg.lean import regex
 from hostcfg.platforms import get_platform
 from hostcfg.targets import checked_address
 
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from hostcfg.model import Facts, Parsed
     from hostcfg.transports.base import Transport
 
-_REPLY_MS = re.compile(r"[=<](\d{1,7}(?:[.,]\d{1,6})?) ?(?:ms|мс)", re.IGNORECASE)
-_SUMMARY = re.compile(r"min/avg|= ?[\d.]+/|^\s*\S+ = \d+ ?ms", re.IGNORECASE)
+_REPLY_MS = regex(r"[=<](\d{1,7}(?:[.,]\d{1,6})?) ?(?:ms|мс)", re.IGNORECASE)
+_SUMMARY = regex(r"min/avg|= ?[\d.]+/|^\s*\S+ = \d+ ?ms", re.IGNORECASE)
 
 
 def ping_rtt_s(transport: Transport, facts: Facts, address: str) -> float:

@@ -13,24 +13,25 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from hostcfg.decoding import unquote_printable
+from hostcfg.lean import regex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]{0,32}[A-Za-z]|\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|[()][0-9A-Z])")
-_TAGS = re.compile(r"</?(?:pre|code|samp|tt|br|p|div|span|font|b|i)\b[^<>\n]{0,200}>", re.IGNORECASE)
-_FENCE = re.compile(r"^[ \t]{0,8}(?:```|~~~)[\w-]{0,20}[ \t]{0,8}$", re.MULTILINE)
-_ENTITIES = re.compile(r"&(?:gt|lt|amp|quot|nbsp|#39);")
+_ESCAPES = regex(r"\x1b(?:\[[0-9;?]{0,32}[A-Za-z]|\][^\x07\x1b]{0,256}(?:\x07|\x1b\\)|[()][0-9A-Z])")
+_TAGS = regex(r"</?(?:pre|code|samp|tt|br|p|div|span|font|b|i)\b[^<>\n]{0,200}>", re.IGNORECASE)
+_FENCE = regex(r"^[ \t]{0,8}(?:```|~~~)[\w-]{0,20}[ \t]{0,8}$", re.MULTILINE)
+_ENTITIES = regex(r"&(?:gt|lt|amp|quot|nbsp|#39);")
 _CONTROLS = str.maketrans(
     {"\x00": "\ufffd", "\u00a0": " ", "\u200b": "", "\ufeff": "", "\x0c": "\n", "\x0b": "\n"}
 )
-_LINE_ENDS = re.compile(r"\r+\n|\r|\u2028|\u0085")
+_LINE_ENDS = regex(r"\r+\n|\r|\u2028|\u0085")
 
-_MANY_BLANKS = re.compile(r"\n{4,}")
+_MANY_BLANKS = regex(r"\n{4,}")
 
-_ANY_QUOTE = re.compile(r"^[ ]{0,3}[>|\u2502]", re.MULTILINE)
-_MAIL_QUOTE = re.compile(r"(?:[ ]{0,3}>[ ]?){1,12}")
-_BAR_QUOTE = re.compile(r"(?:[ ]{0,3}[|\u2502][ ]?){1,4}(?!.*\|\s{0,8}$)")
+_ANY_QUOTE = regex(r"^[ ]{0,3}[>|\u2502]", re.MULTILINE)
+_MAIL_QUOTE = regex(r"(?:[ ]{0,3}>[ ]?){1,12}")
+_BAR_QUOTE = regex(r"(?:[ ]{0,3}[|\u2502][ ]?){1,4}(?!.*\|\s{0,8}$)")
 
 _TIME = r"[0-2]?[0-9]:[0-5][0-9](?::[0-6][0-9])?(?:[.,][0-9]{1,9})?"
 _DATE = r"[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}"
@@ -43,7 +44,7 @@ _SETTING = (
 )
 _PROGRAM = rf"(?!{_SETTING})" + r"[\w./-]{1,64}(?:\[[0-9]{1,9}\])?:\s{1,2}"
 _PREFIXES = tuple(
-    re.compile(pattern)
+    regex(pattern)
     for pattern in (
         # 2024-05-01T12:00:00.123Z host prog[12]: ...      [2024-05-01 12:00:00] INFO: ...
         rf"\s{{0,8}}[\[(]?{_DATE}[T ]{_TIME}{_ZONE}[\])]?[:,]?\s{{1,4}}(?:{_HOST}{_PROGRAM})?{_LEVEL}",
@@ -61,14 +62,14 @@ _PREFIXES = tuple(
         r"\[[\w.@-]{1,64}\]\s(?:out|err):\s",
     )
 )
-_HOST_PREFIX = re.compile(r"(?P<host>[A-Za-z0-9][\w.@-]{0,63})(?P<mark>: | \| |\| )")
-_NUMBER = re.compile(
+_HOST_PREFIX = regex(r"(?P<host>[A-Za-z0-9][\w.@-]{0,63})(?P<mark>: | \| |\| )")
+_NUMBER = regex(
     r"\s{0,8}(?:L|#|\[)?(?P<number>[0-9]{1,7})"
     r"(?:[.:)\]](?!\s\S{1,64}:\s<)\s{0,4}|\s{0,2}[|\u2502]\s{0,2}|\t|(?P<blank>\s{1,4})(?=[A-Za-z#/]))"
 )
-_JSON_STRING = re.compile(r'\s{0,64}"(?P<text>(?:[^"\\]|\\.){0,8000})",?\s{0,8}')
-_BULLET = re.compile(r"\s{0,8}(?:[*\u2022\u25cf\u25aa-]|\u00b7)\s{1,3}(?=\S)")
-_NO_HOST = re.compile(_SETTING)
+_JSON_STRING = regex(r'\s{0,64}"(?P<text>(?:[^"\\]|\\.){0,8000})",?\s{0,8}')
+_BULLET = regex(r"\s{0,8}(?:[*\u2022\u25cf\u25aa-]|\u00b7)\s{1,3}(?=\S)")
+_NO_HOST = regex(_SETTING)
 _MOST = 0.6
 
 

@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+
+from hostcfg.lean import regex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +41,7 @@ _USER_HOST = r"[\w.+-]{1,64}@[\w.-]{1,128}"
 _VIRTUALENV = r"(?:\([\w .-]{1,64}\)\s)?"
 _TYPED = r"(?P<command>.*)"
 _STRONG = tuple(
-    re.compile(rf"\s{{0,16}}{pattern}")
+    regex(rf"\s{{0,16}}{pattern}")
     for pattern in (
         rf"{_VIRTUALENV}[\[(]?{_USER_HOST}[ :]?[^#$%>\n]{{0,128}}?[\])]?\s?[#$%](?:\s+{_TYPED}|\s*)",
         rf"{_USER_HOST}[ :]?[~/\w.-]{{0,128}}\s?>(?:\s{_TYPED}|\s*)",
@@ -50,13 +51,13 @@ _STRONG = tuple(
         rf"\$?:~?[/\w.-]{{0,64}}\s?[#$%]\s{_TYPED}",
     )
 )
-_MARK = re.compile(r"[#$%>\]\u276f\u279c\u2717\u27a4\u03bb~]")
+_MARK = regex(r"[#$%>\]\u276f\u279c\u2717\u27a4\u03bb~]")
 """A prompt has one of these."""
-_WEAK = re.compile(
+_WEAK = regex(
     r"\s{0,16}(?:[\w.-]{1,64}(?::[\w/~.-]{0,64})?\s?)?(?:[#$%>\u276f\u279c\u2717\u27a4\u03bb]\s{0,3}|~\s)+(?P<command>[A-Za-z./].*)"
 )
-_ECHO = re.compile(r"\s{0,16}(?P<command>(?:/[\w./-]{1,64}/)?[A-Za-z][\w-]{0,31}(?:\.exe)?(?:\s.*|$))")
-_PROSE = re.compile(r"[A-Za-z-]+[:,]?(?:\s+[A-Za-z-]+[.,:;]?){0,40}[.:!?]?")
+_ECHO = regex(r"\s{0,16}(?P<command>(?:/[\w./-]{1,64}/)?[A-Za-z][\w-]{0,31}(?:\.exe)?(?:\s.*|$))")
+_PROSE = regex(r"[A-Za-z-]+[:,]?(?:\s+[A-Za-z-]+[.,:;]?){0,40}[.:!?]?")
 _ANY_CASE = frozenset({"netsh", "powershell", "pwsh", "systeminfo", "chcp"})
 _ALONE = frozenset({"netstat", "kldstat", "uname", "ifconfig", "sysctl"})
 

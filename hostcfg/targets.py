@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from hostcfg.errors import UsageError
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,8 +41,8 @@ class HostSpec:
 _REACH = ("kind", "address", "port", "user", "key", "os", "become", "jump")
 
 
-_HOST_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
-_ZONE = re.compile(r"[A-Za-z0-9._-]{0,64}")
+_HOST_NAME = regex(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
+_ZONE = regex(r"[A-Za-z0-9._-]{0,64}")
 
 
 def checked_address(text: str) -> str:

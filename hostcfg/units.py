@@ -24,6 +24,7 @@ import re
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import UnitError
+from hostcfg.lean import regex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,18 +41,18 @@ MAX_SIZE_BYTES = 2**62
 _LONGEST = 64  # no honest quantity is longer; bounds the work on hostile text
 
 _NUMBER = r"(?P<number>[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?P<exponent>[eE][+-]?[0-9]+)?"
-_SIGNED = re.compile(r"[+-]?\s*(?:[0-9.]|inf|nan)", re.IGNORECASE)
-_RATE = re.compile(
+_SIGNED = regex(r"[+-]?\s*(?:[0-9.]|inf|nan)", re.IGNORECASE)
+_RATE = regex(
     _NUMBER + r"\s*(?:(?P<prefix>[kKmMgGtT])(?P<binary>[iI])?)?"
     r"(?P<unit>(?:[bB][iI][tT][sS]?|[bB][yY][tT][eE][sS]?|b)(?:[pP][sS]|/s|/S|/sec)?|B(?:ps|/s|/sec))?"
 )
-_TIME = re.compile(_NUMBER + r"\s*(?P<unit>[a-zA-Zµμ]*)")
-_SIZE = re.compile(
+_TIME = regex(_NUMBER + r"\s*(?P<unit>[a-zA-Zµμ]*)")
+_SIZE = regex(
     r"(?:(?P<grouped>[1-9][0-9]{0,2}(?:,[0-9]{3})+)|" + _NUMBER + r")\s*"
     r"(?P<prefix>[kmgt]?)(?P<unit>(?:i?b|i?bytes?)?)",
     re.IGNORECASE,
 )
-_RATIO = re.compile(_NUMBER + r"\s*(?P<unit>%?)")
+_RATIO = regex(_NUMBER + r"\s*(?P<unit>%?)")
 
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _SECONDS = {  # factor, power of ten

@@ -15,7 +15,6 @@ As Ansible's plugins/inventory/ini.py reads it.  A plain list may also have ``us
 
 from __future__ import annotations
 
-import re
 import shlex
 from ast import literal_eval
 from typing import TYPE_CHECKING
@@ -23,13 +22,14 @@ from typing import TYPE_CHECKING
 from hostcfg.errors import InventoryError
 from hostcfg.inventory.ranges import MOST_HOSTS, HostPattern, parse_pattern
 from hostcfg.inventory.tree import UNGROUPED, Place, Tree, Var, kept
+from hostcfg.lean import regex
 from hostcfg.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_SECTION = re.compile(r"\[([^:\]\s]+)(?::(\w+))?\]\s*(?:[#;].*)?")
-_LITERAL = re.compile(r"""([0-9]+|True|False|'[^'\\]*'|"[^"\\]*")\s*(?:#.*)?""")
+_SECTION = regex(r"\[([^:\]\s]+)(?::(\w+))?\]\s*(?:[#;].*)?")
+_LITERAL = regex(r"""([0-9]+|True|False|'[^'\\]*'|"[^"\\]*")\s*(?:#.*)?""")
 _KINDS = ("hosts", "children", "vars")
 
 

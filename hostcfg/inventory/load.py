@@ -5,7 +5,6 @@ A program that prints an inventory is never run.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from hostcfg import yamltext
@@ -15,14 +14,15 @@ from hostcfg.inventory.hosts import Inventory, of_native, of_tree
 from hostcfg.inventory.ini import read_ini
 from hostcfg.inventory.tree import Tree
 from hostcfg.inventory.vars_dirs import DIRECTORIES, read_vars_dirs
+from hostcfg.lean import regex
 from hostcfg.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 _YAML_SUFFIXES = (".yml", ".yaml")
-_SECTION = re.compile(r"\[[^\]\s,]+\]\s*(?:[#;].*)?")
-_YAML_LINE = re.compile(r"""(?:---|%YAML)(?:\s|$)|-\s|["']?[\w.@*/-]+["']?\s*:(?:\s|$)""")
+_SECTION = regex(r"\[[^\]\s,]+\]\s*(?:[#;].*)?")
+_YAML_LINE = regex(r"""(?:---|%YAML)(?:\s|$)|-\s|["']?[\w.@*/-]+["']?\s*:(?:\s|$)""")
 _IGNORED = (".pyc", ".swp", ".bak", "~", ".md", ".txt", ".rst", ".orig", ".cfg", ".retry", ".csv", ".rpm")
 """What Ansible passes over in a directory (INVENTORY_IGNORE_EXTS), and backups."""
 

@@ -11,13 +11,13 @@ import ipaddress
 import re
 import string
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 
 MOST_HOSTS = 100_000
 """Names that one pattern may stand for; a slip such as [1:99999999] is told and not tried."""
 
-_RANGE = re.compile(r"\[([0-9A-Za-z]*):([0-9A-Za-z]*)(?::([0-9]+))?\]")
-_PORT = re.compile(r"(.*):([0-9]{1,5})", re.DOTALL)
+_RANGE = regex(r"\[([0-9A-Za-z]*):([0-9A-Za-z]*)(?::([0-9]+))?\]")
+_PORT = regex(r"(.*):([0-9]{1,5})", re.DOTALL)
 _LETTERS = string.ascii_letters
 
 

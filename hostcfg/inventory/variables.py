@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from hostcfg.errors import InventoryError, UnitError, UsageError
+from hostcfg.lean import regex
 from hostcfg.nearest import did_you_mean
 from hostcfg.platforms import platform_names
 from hostcfg.targets import HostSpec, checked_address
@@ -31,10 +32,10 @@ FALSE = frozenset({"no", "false", "off", "0", "n", "f", "", "none"})
 _SSH = frozenset({"ssh", "smart", "paramiko", "paramiko_ssh", "libssh"})
 _METHODS: Mapping[str, Literal["sudo", "doas"]] = {"sudo": "sudo", "doas": "doas"}
 _INSTEAD = "write the value itself, or put it into ~/.ssh/config"
-_NAME = re.compile(r"\{\{\s*inventory_hostname\s*\}\}")
-_SHORT_NAME = re.compile(r"\{\{\s*inventory_hostname_short\s*\}\}")
-_OPTION = re.compile(r"(\w+)(?:\s*=\s*|\s+)(.*)", re.DOTALL)  # Keyword=value or "Keyword value", ssh(1) -o
-_STDIO = re.compile(r"ssh(?:\s+-[qaxT46]|\s+-o\s*(?:StrictHostKeyChecking|UserKnownHostsFile)=\S+)*\s+(.*)")
+_NAME = regex(r"\{\{\s*inventory_hostname\s*\}\}")
+_SHORT_NAME = regex(r"\{\{\s*inventory_hostname_short\s*\}\}")
+_OPTION = regex(r"(\w+)(?:\s*=\s*|\s+)(.*)", re.DOTALL)  # Keyword=value or "Keyword value", ssh(1) -o
+_STDIO = regex(r"ssh(?:\s+-[qaxT46]|\s+-o\s*(?:StrictHostKeyChecking|UserKnownHostsFile)=\S+)*\s+(.*)")
 
 
 class HostVariables:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import UnitError, UsageError
+from hostcfg.lean import regex
 from hostcfg.nearest import did_you_mean
 from hostcfg.units import (
     format_rate,
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from hostcfg.model import Scalar
     from hostcfg.profiles.structure import Input, Profile
 
-_COUNT = re.compile(r"[0-9]{1,9}")
+_COUNT = regex(r"[0-9]{1,9}")
 
 
 def parse_count(text: str, *, name: str | None = None) -> int:

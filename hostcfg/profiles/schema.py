@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, get_args
 
 from hostcfg.errors import ProfileError, UnitError
 from hostcfg.formula import FUNCTIONS
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 from hostcfg.nearest import did_you_mean
 from hostcfg.platforms import all_platforms
 from hostcfg.profiles.document import Node
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
 _PROFILE_KEYS = ("name", "summary", "when", "include", "inputs", "let", "caps", "settings", "notes", "os")
 MOST_INPUTS = 32
 _BLOCK_KEYS = ("let", "caps", "settings", "notes")
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
-_PROFILE_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
+_NAME = regex(r"[a-z][a-z0-9_]{0,39}")
+_PROFILE_NAME = regex(r"[a-z0-9][a-z0-9._-]{0,59}")
 _RESERVED = frozenset({*LINK_NAMES, *FUNCTIONS, STOCK, "true", "false", "and", "or", "not", "if", "else"})
 
 

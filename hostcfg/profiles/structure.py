@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
 from hostcfg.errors import ProfileError
 from hostcfg.formula import Formula, evaluate, parse_formula
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 from hostcfg.units import format_rate, format_ratio, format_size, format_time
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterator, Mapping
 
     from hostcfg.model import Rule, Scalar, Value
@@ -74,7 +74,7 @@ class Expression:
         return value
 
 
-_PLACEHOLDER = re.compile(r"\{(?P<formula>[^{}|]+)(?:\|(?P<form>[a-z]+))?\}")
+_PLACEHOLDER = regex(r"\{(?P<formula>[^{}|]+)(?:\|(?P<form>[a-z]+))?\}")
 
 
 def _plain(value: float) -> str:

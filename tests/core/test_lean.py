@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 
 import hostcfg
-from hostcfg.lean import dataclass, lean_dataclass, pattern
+from hostcfg.lean import dataclass, lean_dataclass, regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -173,7 +173,7 @@ def test_a_method_of_the_class_stays() -> None:
 
 def test_a_pattern_works_as_a_compiled_one() -> None:
     late, compiled = (
-        pattern(r"(?P<word>[a-z]+)", re.IGNORECASE),
+        regex(r"(?P<word>[a-z]+)", re.IGNORECASE),
         re.compile(r"(?P<word>[a-z]+)", re.IGNORECASE),
     )
     found = late.search("12 Ab")
@@ -186,7 +186,7 @@ def test_a_pattern_works_as_a_compiled_one() -> None:
 
 
 def test_a_faulty_pattern_is_an_error_at_its_first_use() -> None:
-    late = pattern("(")
+    late = regex("(")
     with pytest.raises(re.error):
         late.search("x")
 
@@ -197,7 +197,7 @@ def late_patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
         if module.name.endswith("__main__"):
             continue
         for name, value in vars(importlib.import_module(module.name)).items():
-            if type(value) is type(pattern("")):
+            if type(value) is type(regex("")):
                 yield f"{module.name}.{name}", value
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 import shlex
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 
 _WRAPPERS = frozenset(
     {"sudo", "doas", "su", "env", "time", "nice", "command", "exec", "do", "then", "-n", "-E", "-u"}
 )
-_FLAGS = re.compile(r"-[A-Za-z]+")
+_FLAGS = regex(r"-[A-Za-z]+")
 _DESCRIBES = frozenset("dtFlN")
-_ASSIGNMENT = re.compile(r"([A-Za-z_][^\s=:]*)\s*[=:]\s*(.*)", re.DOTALL)
+_ASSIGNMENT = regex(r"([A-Za-z_][^\s=:]*)\s*[=:]\s*(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

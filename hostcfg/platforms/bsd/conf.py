@@ -12,25 +12,22 @@ Sources: sysctl.conf(5), sbin/sysctl/sysctl.c (parsefile), loader.conf(5).
 
 from __future__ import annotations
 
-import re
 from dataclasses import field
 from typing import Literal
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 
 Loader = Literal["sysctl", "loader", "rc"]
 
 MAX_LINE = 8192
 
-_HEADER = re.compile(r"==> (?P<path>\S.*) <==")
-_CAT = re.compile(
-    r"\$ (?:sudo |doas )?(?:cat|more|less|tail|head)\s(?:.*\s)?(?P<path>/?[\w./-]*\.(?:conf|local))"
-)
-_SYSCTL = re.compile(r"(?P<name>[A-Za-z_][\w.%+@,-]*\.[\w.%+@,-]*)\s*[=:]\s*(?P<value>.*)")
-_LOADER = re.compile(r"(?P<name>[A-Za-z_][\w.%-]*)\s*=\s*(?P<value>.*)")
-_SHELL = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<value>.*)")
+_HEADER = regex(r"==> (?P<path>\S.*) <==")
+_CAT = regex(r"\$ (?:sudo |doas )?(?:cat|more|less|tail|head)\s(?:.*\s)?(?P<path>/?[\w./-]*\.(?:conf|local))")
+_SYSCTL = regex(r"(?P<name>[A-Za-z_][\w.%+@,-]*\.[\w.%+@,-]*)\s*[=:]\s*(?P<value>.*)")
+_LOADER = regex(r"(?P<name>[A-Za-z_][\w.%-]*)\s*=\s*(?P<value>.*)")
+_SHELL = regex(r"(?P<name>[A-Za-z_]\w*)=(?P<value>.*)")
 _FORMS = {"sysctl": _SYSCTL, "loader": _LOADER, "rc": _SHELL}
-_COMMENTED = re.compile(r"#+\s{0,8}(?P<name>[a-z_][\w%]*(?:\.[\w%]+)+)\s{0,8}=\s{0,8}(?P<value>[^\s=]+)")
+_COMMENTED = regex(r"#+\s{0,8}(?P<name>[a-z_][\w%]*(?:\.[\w%]+)+)\s{0,8}=\s{0,8}(?P<value>[^\s=]+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,28 +15,29 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Interface, Parsed
 from hostcfg.platforms.base import Parser
 
 if TYPE_CHECKING:
     from hostcfg.model import Json
 
-_UNAME = re.compile(
+_UNAME = regex(
     r"(?P<os>FreeBSD|Darwin|NetBSD|OpenBSD|DragonFly) (?P<node>\S{1,255}) "
     r"(?P<release>[0-9][\w.~+-]{0,63})(?: .*)?"
 )
-_FREEBSD_RELEASE = re.compile(
+_FREEBSD_RELEASE = regex(
     r"[0-9]{1,2}\.[0-9]{1,2}(?:\.[0-9])?-(?:RELEASE|STABLE|CURRENT|PRERELEASE|BETA[0-9]*|RC[0-9]*|ALPHA[0-9]*)"
     r"(?:-p[0-9]{1,3})?"
 )
-_INTERFACE = re.compile(r"(?P<name>[A-Za-z][\w.-]{0,31}): flags=[0-9a-f]{1,16}<(?P<flags>[^>]*)>(?P<rest>.*)")
-_MTU = re.compile(r"\bmtu ([0-9]{1,9})\b")
-_OPTIONS = re.compile(r"options=[0-9a-f]{1,16}<([^>]*)>")
-_MEDIA = re.compile(r"media: (.*)")
-_SPEED = re.compile(r"\b([0-9]{1,4})(G?)(?:base|BASE|Base)[-_]?(?:[A-Z0-9]|<|$)")
-_ROUTE_INTERFACE = re.compile(r"interface: (\S{1,32})")
-_ROUTE_TO = re.compile(r"route to: (\S{1,255})")
-_KLD = re.compile(
+_INTERFACE = regex(r"(?P<name>[A-Za-z][\w.-]{0,31}): flags=[0-9a-f]{1,16}<(?P<flags>[^>]*)>(?P<rest>.*)")
+_MTU = regex(r"\bmtu ([0-9]{1,9})\b")
+_OPTIONS = regex(r"options=[0-9a-f]{1,16}<([^>]*)>")
+_MEDIA = regex(r"media: (.*)")
+_SPEED = regex(r"\b([0-9]{1,4})(G?)(?:base|BASE|Base)[-_]?(?:[A-Z0-9]|<|$)")
+_ROUTE_INTERFACE = regex(r"interface: (\S{1,32})")
+_ROUTE_TO = regex(r"route to: (\S{1,255})")
+_KLD = regex(
     r"[0-9]{1,5}\s{1,8}[0-9]{1,5}\s{1,8}0x[0-9a-f]{1,16}\s{1,16}[0-9a-f]{1,16}\s{1,8}(?P<name>\S{1,128})"
 )
 _MEBI = 1_000_000

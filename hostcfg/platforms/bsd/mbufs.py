@@ -11,22 +11,21 @@ Mail programs break these rows anywhere; a row counts only once it is whole.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 MAX_LINE = 8192
 
-_LEAD = re.compile(r"[\s#*;>|]{0,64}(?=[0-9])")
-_ROW = re.compile(
+_LEAD = regex(r"[\s#*;>|]{0,64}(?=[0-9])")
+_ROW = regex(
     r"(?P<numbers>[0-9]{1,19}K?(?:/[0-9]{1,19}K?){0,4})\s+(?P<words>[^()]*?)\s*(?:\((?P<labels>[^()]{1,80})\))?:?"
 )
-_START = re.compile(r"[\s#*;>|]{0,64}[0-9]{1,19}K?(?:/[0-9]{1,19}K?){0,4}(?:\s|$)")
-_SPACED_SIZE = re.compile(r"\(page size\)")
+_START = regex(r"[\s#*;>|]{0,64}[0-9]{1,19}K?(?:/[0-9]{1,19}K?){0,4}(?:\s|$)")
+_SPACED_SIZE = regex(r"\(page size\)")
 
 
 @dataclass(frozen=True, slots=True)

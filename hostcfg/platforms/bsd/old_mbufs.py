@@ -15,16 +15,18 @@ of macOS.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.platforms.bsd.mbufs import Row, read_rows
 
 if TYPE_CHECKING:
+    import re
+
     from hostcfg.model import Json
 
-_PERCENT = re.compile(r"(?:approx\. )?([0-9]{1,3})(\.[0-9]{1,3})?% (?:of mb_map )?in use")
-_SIZED = re.compile(r"mbuf ([0-9]{1,5})(kb| byte) clusters in use")
+_PERCENT = regex(r"(?:approx\. )?([0-9]{1,3})(\.[0-9]{1,3})?% (?:of mb_map )?in use")
+_SIZED = regex(r"mbuf ([0-9]{1,5})(kb| byte) clusters in use")
 _PEAK = ("current", "peak", "max")
 _COUNTERS = {
     "requests for memory denied": "requests_denied",

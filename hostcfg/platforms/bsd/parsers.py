@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.bsd.calls import parse_calls
@@ -24,22 +25,22 @@ if TYPE_CHECKING:
     from hostcfg.platforms.bsd.sysctl import Entry
     from hostcfg.platforms.bsd.values import NativeKey
 
-_BSD_NAME = re.compile(
+_BSD_NAME = regex(
     r"(?:kern|hw|machdep|security|vfs|audit|ktrace|iogpu|kperf|apfs|ddb|proc|lwkt|jail)\."
     r"|net\.(?:inet6?|link|route|isr|netlink|bpf|classq|necp|mptcp|graph|key|local|raw|wlan|\w+\.en[0-9])\."
 )
-_OUTPUT = re.compile(
+_OUTPUT = regex(
     rf"^(?:/\S{{1,64}}/)?sysctl: .*(?:{OID}|Operation not permitted|Tunable values|invalid)"
     r"|^\w{3,6} level name .{1,300} is invalid$|^usage: sysctl \["
     rf"|^[ \t]{{0,64}}{OID}\s?[:=].* -> |^[ \t]{{0,64}}net\.inet\.tcp\.cc\.available=$",
     re.MULTILINE,
 )
-_TYPED = re.compile(r"^\$ (.*)", re.MULTILINE)
-_READ_ONLY = re.compile(
+_TYPED = regex(r"^\$ (.*)", re.MULTILINE)
+_READ_ONLY = regex(
     r"(?:kern\.(?:os\w+|version|hostname|boottime)|hw\.(?:model|machine\w*|ncpu|physmem\w*)|net\.inet\.tcp\.(?:states|pcbcount))="
 )
-_CONF_HEADER = re.compile(r"(?:==> |\$ cat |\$ more |\$ less )\S*sysctl\.conf")
-_TABLE_ROWS = re.compile(rf"^\|?\s?`?{OID}`?\s?\|[^|]*\|", re.MULTILINE)
+_CONF_HEADER = regex(r"(?:==> |\$ cat |\$ more |\$ less )\S*sysctl\.conf")
+_TABLE_ROWS = regex(rf"^\|?\s?`?{OID}`?\s?\|[^|]*\|", re.MULTILINE)
 _SCAN = 1 << 20
 UNDECIDED = 10
 """Points less for each cousin where no key tells them apart: the rest of the text may decide."""

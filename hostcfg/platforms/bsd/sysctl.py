@@ -17,11 +17,10 @@ with ``-n`` they are all that says which value is whose.
 
 from __future__ import annotations
 
-import re
 from dataclasses import field
 from typing import Literal
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 from hostcfg.platforms.bsd.calls import Call, parse_calls
 from hostcfg.platforms.bsd.sysctl_errors import SysctlError, is_second_line, parse_error
 from hostcfg.platforms.bsd.tables import is_table_row, table_kind
@@ -30,11 +29,11 @@ from hostcfg.platforms.bsd.values import OID
 MAX_LINE = 8192
 """A longer line is no line of sysctl(8) that holds a setting."""
 
-_NAMED = re.compile(rf"\s{{0,64}}(?P<name>{OID})(?P<separator>:|\s?=)(?P<value>.*)")
-_ARROW = re.compile(r"(?P<old>.*?) -> (?P<new>.*)")
-_BARE_ARROW = re.compile(r"(?P<old>\S+) -> (?P<new>\S+)")
-_MARKDOWN = re.compile(rf"\|?\s*`?(?P<name>{OID})`?\s*\|\s*(?P<type>[a-z0-9_ ]+?)\s*\|(?P<value>[^|]*)\|.*")
-_MULTI_LINE = re.compile(
+_NAMED = regex(rf"\s{{0,64}}(?P<name>{OID})(?P<separator>:|\s?=)(?P<value>.*)")
+_ARROW = regex(r"(?P<old>.*?) -> (?P<new>.*)")
+_BARE_ARROW = regex(r"(?P<old>\S+) -> (?P<new>\S+)")
+_MARKDOWN = regex(rf"\|?\s*`?(?P<name>{OID})`?\s*\|\s*(?P<type>[a-z0-9_ ]+?)\s*\|(?P<value>[^|]*)\|.*")
+_MULTI_LINE = regex(
     r"kern\.(?:version|msgbuf|conftxt|geom\.conf\w+|sched\.topology_spec)|hw\.intrs|debug\.fail_point\..*"
     r"|vm\.(?:vmtotal|reserv\.\w+|phys_\w+)"
     r"|net\.inet\.tcp\.(?:cc\.available|functions_available|hostcache\.list)"

@@ -13,19 +13,18 @@ Source: sbin/sysctl/sysctl.c of each system.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 
 if TYPE_CHECKING:
     from hostcfg.model import Json
 
-_PREFIX = re.compile(r"(?:/[\w./-]*/)?sysctl: (?P<message>.*)")
-_AT_LINE = re.compile(r" at line (?P<line>[0-9]+)(?=$|:)")
+_PREFIX = regex(r"(?:/[\w./-]*/)?sysctl: (?P<message>.*)")
+_AT_LINE = regex(r" at line (?P<line>[0-9]+)(?=$|:)")
 _MORE = "Tunable values are set in /boot/loader.conf"
-_USAGE = re.compile(r"usage: (?:\S{0,64}/)?sysctl \[.*")
-_USAGE_MORE = re.compile(r"\s{1,16}sysctl \[-.*")
+_USAGE = regex(r"usage: (?:\S{0,64}/)?sysctl \[.*")
+_USAGE_MORE = regex(r"\s{1,16}sysctl \[-.*")
 
 _ERRNO_KINDS = {
     "Operation not permitted": "permission",
@@ -45,10 +44,10 @@ _ERRNO_KINDS = {
 _LEVEL = r"(?:top|second|third|fourth|fifth) level name"
 _NUMBER = r"(?:unsigned )?(?:integer|long|u?int[0-9]+_t|value)"
 _TEXT = r"(?P<text>[A-Z][\w /-]+)"
-_BARE = re.compile(rf"(?P<message>{_LEVEL} \S{{1,128}} in \S{{1,256}} is invalid)")
+_BARE = regex(rf"(?P<message>{_LEVEL} \S{{1,128}} in \S{{1,256}} is invalid)")
 """Older macOS and NetBSD complain without saying who does."""
 _SHAPES = tuple(
-    (re.compile(shape), kind)
+    (regex(shape), kind)
     for shape, kind in (
         (r"unknown oid '(?P<name>[^']*)'(?:: .*)?", "unknown_oid"),
         (r"oid '(?P<name>[^']*)' is a read only tunable", "loader_tunable"),

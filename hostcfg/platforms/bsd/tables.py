@@ -13,10 +13,9 @@ Sources: sys/netinet/cc/cc.c, sys/netinet/tcp_subr.c (sysctl_net_inet_list_avail
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,12 +23,12 @@ if TYPE_CHECKING:
     from hostcfg.model import Json
 
 _HEADERS = {
-    "CCmod": re.compile(r"\s{0,64}CCmod\s+D\s+PCB count\s*"),
-    "Stack": re.compile(r"\s{0,64}Stack\s+D\s+Alias\s+PCB count\s*"),
+    "CCmod": regex(r"\s{0,64}CCmod\s+D\s+PCB count\s*"),
+    "Stack": regex(r"\s{0,64}Stack\s+D\s+Alias\s+PCB count\s*"),
 }
 _ROWS = {
-    "CCmod": re.compile(r"\s{0,64}(?P<name>[A-Za-z0-9_]+)\s+(?P<mark>\*\s+)?(?P<count>[0-9]{1,19})\s*"),
-    "Stack": re.compile(
+    "CCmod": regex(r"\s{0,64}(?P<name>[A-Za-z0-9_]+)\s+(?P<mark>\*\s+)?(?P<count>[0-9]{1,19})\s*"),
+    "Stack": regex(
         r"\s{0,64}(?P<name>[A-Za-z0-9_]+)\s+(?P<mark>\*\s+)?[A-Za-z_]\w*\s+(?P<count>[0-9]{1,19})\s*"
     ),
 }

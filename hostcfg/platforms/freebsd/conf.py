@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.bsd.conf import read_conf
@@ -25,24 +26,24 @@ if TYPE_CHECKING:
 _MODULE = r"[a-z_]\w{0,64}_(?:load|name|type|flags|before|after)"
 _TREE = r"(?:hint|hw|kern|vm|vfs|net|machdep|debug|dev|compat|security)(?:\.[\w%-]{1,64}){1,8}"
 _PLAIN = r'"?-?[\w./-]{1,64}"?\s{0,8}(?:#|$)'
-_LOADER_LINE = re.compile(
+_LOADER_LINE = regex(
     rf'^[ \t]{{0,16}}(?:{_MODULE}\s?=\s?"|{_TREE}\s?=\s?{_PLAIN})',
     re.MULTILINE,
 )
-_LOADER_MARK = re.compile(
+_LOADER_MARK = regex(
     r'^[ \t]{0,16}(?:[a-z_]\w{0,64}_load\s?=\s?"|hint\.|hw\.\w{1,32}\.[\w.]{1,64}\s?="'
     r'|[a-z_0-9]{1,64}\.[a-z_.0-9]{1,128}="[^"\n]{0,128}"$'
     r"|autoboot_delay|kernel=|console=|loader_|boot_)",
     re.MULTILINE,
 )
-_LOADER_HEADER = re.compile(r"(?:==> |\$ cat |\$ more |\$ less )\S*loader\.conf")
-_RC_MARK = re.compile(
+_LOADER_HEADER = regex(r"(?:==> |\$ cat |\$ more |\$ less )\S*loader\.conf")
+_RC_MARK = regex(
     r"^[ \t]{0,16}(?:kld_list|\w{1,64}_enable|hostname|ifconfig_\w{1,32}|defaultrouter"
     r'|tcp_extensions|cloned_interfaces)="?',
     re.MULTILINE,
 )
-_RC_HEADER = re.compile(r"(?:==> |\$ cat |\$ more |\$ less )\S*rc\.conf")
-_LINUX = re.compile(r"^[ \t]{0,16}(?:net[./]ipv[46]|net[./]core|kernel|fs)[./]", re.MULTILINE)
+_RC_HEADER = regex(r"(?:==> |\$ cat |\$ more |\$ less )\S*rc\.conf")
+_LINUX = regex(r"^[ \t]{0,16}(?:net[./]ipv[46]|net[./]core|kernel|fs)[./]", re.MULTILINE)
 _SCAN = 1 << 20
 
 

@@ -13,9 +13,9 @@ truncated one by one and need not add up.  Source: usr.bin/netstat/mbuf.c of eac
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.bsd.mbufs import Row, parse_row, read_rows
@@ -38,8 +38,8 @@ _POOLS: dict[str, tuple[str, tuple[tuple[str, ...], ...]]] = {
     "16k jumbo clusters in use": ("jumbo_16k", (_CCTM,)),
     "sfbufs in use": ("sfbufs", (_PEAK,)),
 }
-_PAGE_POOL = re.compile(r"[0-9]{1,3}k \[page size\] jumbo clusters in use")
-_PAGE_LABEL = re.compile(r"[0-9]{1,3}k")
+_PAGE_POOL = regex(r"[0-9]{1,3}k \[page size\] jumbo clusters in use")
+_PAGE_LABEL = regex(r"[0-9]{1,3}k")
 _COUNTERS = {
     "requests for sfbufs denied": "sfbufs_denied",
     "requests for sfbufs delayed": "sfbufs_delayed",
@@ -90,8 +90,8 @@ _XO_COUNTERS = {
     "pages_readahead": "sendfile-readahead",
     "busy_encounters": "sendfile-busy-encounters",
 }
-_XML_FIELD = re.compile(r"<([a-z0-9-]{1,40})>([0-9]{1,19})</([a-z0-9-]{1,40})>")
-_ROWS_SEEN = re.compile(
+_XML_FIELD = regex(r"<([a-z0-9-]{1,40})>([0-9]{1,19})</([a-z0-9-]{1,40})>")
+_ROWS_SEEN = regex(
     r"/[0-9]{1,19} mbufs in use ?\(current/(?:cache|peak)"
     r"|/[0-9]{1,19} mbuf clusters in use ?\(current/(?:cache|max)"
     r"|mbuf\+clusters out of packet secondary zone|k (?:\(page size\) )?jumbo clusters in use"
@@ -99,8 +99,8 @@ _ROWS_SEEN = re.compile(
     r"|requests for (?:mbufs|jumbo clusters|sfbufs) (?:denied|delayed)"
     r"|initiated by sendfile|\bmbuf cluster usage:|% of mb_map in use"
 )
-_JUNOS = re.compile(r"\b(?:9|16)k \(page size\) jumbo|show system buffers")
-_XO = re.compile(r'"mbuf-statistics"|<mbuf-statistics>')
+_JUNOS = regex(r"\b(?:9|16)k \(page size\) jumbo|show system buffers")
+_XO = regex(r'"mbuf-statistics"|<mbuf-statistics>')
 
 
 def recognize_netstat_m(text: str) -> int:
@@ -195,9 +195,9 @@ def _read_text(text: str) -> tuple[dict[str, Json], list[str], list[str]]:
     return values, rest, notes
 
 
-_LIST_TOTAL = re.compile(r"Total:\s+([0-9]{1,19})/([0-9]{1,19}) \(in use/in pool\)")
-_LIST_MAX = re.compile(r"Maximum possible: ([0-9]{1,19})")
-_LIST_OTHER = re.compile(
+_LIST_TOTAL = regex(r"Total:\s+([0-9]{1,19})/([0-9]{1,19}) \(in use/in pool\)")
+_LIST_MAX = regex(r"Maximum possible: ([0-9]{1,19})")
+_LIST_OTHER = regex(
     r"(?:GEN|CPU #[0-9]+) (?:list|cache):\s+[0-9]+/[0-9]+ \(in use/in pool\)|[0-9]+% of \w+ map consumed"
     r"|Maximum number allowed on each CPU list: -?[0-9]+|Mbuf cache (?:high|low) watermark: [0-9]+"
     r"|Cluster cache (?:high|low) watermark: [0-9]+|Allocated mbuf types:|[0-9]+ mbufs allocated to .*"

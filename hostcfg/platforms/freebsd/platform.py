@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, ClassVar
 
+from hostcfg.lean import regex
 from hostcfg.platforms.base import ProfileContext
 from hostcfg.platforms.bsd.commands import comments, conf_line
 from hostcfg.platforms.bsd.hostinfo import (
@@ -45,8 +45,8 @@ TYPICAL_MEMORY_BYTES = 8 * 1024**3
 """What profiles assume of a host that nobody has read."""
 
 _ALGORITHM_RANK = 40
-_LOAD = re.compile(r"\w+_load")
-_ALGORITHM = re.compile(r"[a-z0-9_]{1,32}")
+_LOAD = regex(r"\w+_load")
+_ALGORITHM = regex(r"[a-z0-9_]{1,32}")
 
 
 class FreeBsd(BsdPlatform):

@@ -15,7 +15,7 @@ from dataclasses import field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.iperf.measure import MOST_RECORDS, TOO_MANY, Interval, Record, clean_lines, total
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 KIND, COMMAND = "iperf2-csv", "iperf -c HOST -y C"
 
-_LINE = re.compile(
+_LINE = regex(
     r"(?P<time>[+\d:.-]{14,40}),(?P<lhost>[0-9a-fA-F:.%\w]{2,60}),(?P<lport>\d+),"
     r"(?P<rhost>[0-9a-fA-F:.%\w]{2,60}),(?P<rport>\d+),(?P<id>-?\d+),"
     r"(?P<start>\d+\.\d+)-(?P<end>\d+\.\d+),(?P<bytes>\d+),(?P<bps>-?\d+)(?P<udp>(?:,-?[\d.]*){0,8})"

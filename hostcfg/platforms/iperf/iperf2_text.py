@@ -17,7 +17,7 @@ import re
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.iperf.measure import (
     MOST_RECORDS,
@@ -38,33 +38,33 @@ if TYPE_CHECKING:
 KIND, COMMAND = "iperf2", "iperf -c HOST"
 _HEAD = 65536
 
-_ROW = re.compile(
+_ROW = regex(
     r"\[ *(?P<id>\*?\d+|SUM(?:-\w+)?)\] +(?P<start>\d+\.\d+)- *(?P<end>\d+\.\d+) sec"
     r" +(?P<amount>\d+(?:\.\d+)? [KMGT]?Bytes) +(?P<rate>\d+(?:\.\d+)? [KMGT]?(?:bits|Bytes)/sec)(?P<rest>.*)"
 )
-_ENHANCED = re.compile(
+_ENHANCED = regex(
     r"\d+/\d+ +(?P<retries>\d+) +(?:\d+K\(\d+\)/)?(?P<cwnd>\d+K|NA)(?:\(\d+\))?/(?P<rtt>\d+)(?:\(\d+\))? us.*"
 )
-_UDP = re.compile(r"(?P<jitter>\d+\.\d+) ms +(?P<lost>-?\d+)/ *(?P<packets>\d+) \(.*")
-_ENDS = re.compile(
+_UDP = regex(r"(?P<jitter>\d+\.\d+) ms +(?P<lost>-?\d+)/ *(?P<packets>\d+) \(.*")
+_ENDS = regex(
     r"\[ *(?P<id>\*?\d+)\] local (?P<lhost>[^ %]+)(?:%\S+)? port (?P<lport>\d+)"
     r" connected with (?P<rhost>[^ %]+)(?:%\S+)? port (?P<rport>\d+)(?P<rest>.*)"
 )
-_FIRST = re.compile(r"\(icwnd/mss/irtt=\d+/(?P<mss>\d+)/(?P<rtt>\d+)\)|\(MSS=(?P<old>\d+)\)")
-_HEADER = re.compile(
+_FIRST = regex(r"\(icwnd/mss/irtt=\d+/(?P<mss>\d+)/(?P<rtt>\d+)\)|\(MSS=(?P<old>\d+)\)")
+_HEADER = regex(
     r"(?:(?P<client>Client connecting to (?P<host>[^ ,]+),)|Server listening on) (?P<protocol>TCP|UDP) port"
     r" (?P<port>\d+).*"
 )
-_WINDOW = re.compile(
+_WINDOW = regex(
     r"(?:TCP window|UDP buffer) size: +(?P<size>\d+(?:\.\d+)? [KMGT]?Bytes?)"
     r"(?: \((?:WARNING: requested +(?P<asked>\d+(?:\.\d+)? [KMGT]?Bytes?)|default)\))?"
 )
-_MSS = re.compile(r"(?:\[ *\d+\] )?MSS size (?P<mss>\d+) bytes(?: \(MTU (?P<mtu>\d+) bytes.*)?")
-_ERROR = re.compile(
+_MSS = regex(r"(?:\[ *\d+\] )?MSS size (?P<mss>\d+) bytes(?: \(MTU (?P<mtu>\d+) bytes.*)?")
+_ERROR = regex(
     r"(?P<message>(?:tcp |udp )?(?:connect|bind|listener bind|write|read|accept|listen) ?\d* failed.*"
     r"|error: .*)"
 )
-_NOISE = re.compile(
+_NOISE = regex(
     r"-{5,}|\[ ID\].*|\[ CT\].*|(?:Write|Read) buffer size.*|TOS .*|Sending \d+ byte datagrams.*"
     r"|\[ *\d+\] (?:Sent \d+ datagrams|Server Report:|.*datagrams received out-of-order).*"
     r"|Binding to local .*|iperf version .*|Waiting for server threads.*"

@@ -16,6 +16,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.iperf.iperf3_state import State, Test
 from hostcfg.platforms.iperf.measure import Interval, Record, amount_bytes, clean_lines, rate_bps, total
@@ -27,26 +28,26 @@ KIND, COMMAND = "iperf3", "iperf3 -c HOST"
 _HEAD = 65536
 _PARAMETER_LINES = 100
 
-_ROW = re.compile(
+_ROW = regex(
     r"\[ *(?P<id>SUM|\d+)\](?:\[(?P<role>[TR]X-[CS])\])? +(?P<start>\d+\.\d+)- *(?P<end>\d+\.\d+) +sec"
     r" +(?P<amount>\d+(?:\.\d+)? [KMGT]?Bytes) +(?P<rate>\d+(?:\.\d+)? [KMGT]?(?:bits|Bytes)/sec)(?P<rest>.*)"
 )
-_TCP_REST = re.compile(r"(?P<retr>\d+)(?: +(?P<cwnd>\d+(?:\.\d+)? [KMGT]?Bytes))?(?: .*)?")
-_UDP_REST = re.compile(r"(?P<jitter>\d+\.\d+) ms +(?P<lost>-?\d+)/(?P<packets>\d+) \(.*")
-_ENDS = re.compile(
+_TCP_REST = regex(r"(?P<retr>\d+)(?: +(?P<cwnd>\d+(?:\.\d+)? [KMGT]?Bytes))?(?: .*)?")
+_UDP_REST = regex(r"(?P<jitter>\d+\.\d+) ms +(?P<lost>-?\d+)/(?P<packets>\d+) \(.*")
+_ENDS = regex(
     r"\[ *(?P<id>\d+)\] local (?P<lhost>\S+) port (?P<lport>\d+)"
     r" connected to (?P<rhost>\S+) port (?P<rport>\d+)"
 )
-_STARTING = re.compile(
+_STARTING = regex(
     r"Starting Test: protocol: (?P<protocol>\w+), .*?omitting (?P<omit>\d+) seconds,"
     r" (?P<seconds>\d+) second test.*"
 )
-_ERROR = re.compile(r"iperf3?(?:\.exe)?: (?P<what>error|interrupt) - (?P<message>.*)")
-_SERVER_ERROR = re.compile(r"iperf3: SERVER ERROR - (?P<message>.*)")
-_BUFFER = re.compile(r"(?:SO_)?(?P<side>SND|RCV)BUF is (?P<size>\d+)(?:, expecting (?P<asked>\d+))?.*")
-_MSS = re.compile(r"(?:TCP MSS:|Control connection MSS) (?P<mss>\d+).*")
-_STAMP = re.compile(r"^(?:[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4} ){1,2}")
-_NOISE = re.compile(
+_ERROR = regex(r"iperf3?(?:\.exe)?: (?P<what>error|interrupt) - (?P<message>.*)")
+_SERVER_ERROR = regex(r"iperf3: SERVER ERROR - (?P<message>.*)")
+_BUFFER = regex(r"(?:SO_)?(?P<side>SND|RCV)BUF is (?P<size>\d+)(?:, expecting (?P<asked>\d+))?.*")
+_MSS = regex(r"(?:TCP MSS:|Control connection MSS) (?P<mss>\d+).*")
+_STAMP = regex(r"^(?:[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4} ){1,2}")
+_NOISE = regex(
     r"-{5,}|(?:- ){5,}-?|\[ ID\].*|Cookie: .*|Time: .*|iperf Done\.|Test Complete\. .*"
     r"|CPU Utilization: .*|rcv_tcp_congestion .*|\[(?:SUM|[ \d]+)\] \((?:sender|receiver) statistics .*"
     r"|tcpi_snd_cwnd .*|interval_len .*|interval forces.*|(?:sent|read) \d+ bytes of .*"

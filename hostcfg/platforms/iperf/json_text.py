@@ -10,15 +10,15 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from hostcfg.model import Json
 
-_NOT_A_NUMBER = re.compile(r"(?<=[:\[,])(?P<blank>[ \t]*)-?(?:nan|inf(?:inity)?)\b", re.IGNORECASE)
-_PIECE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[{}\[\],]', re.DOTALL)
+_NOT_A_NUMBER = regex(r"(?<=[:\[,])(?P<blank>[ \t]*)-?(?:nan|inf(?:inity)?)\b", re.IGNORECASE)
+_PIECE = regex(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[{}\[\],]', re.DOTALL)
 _DECODER = json.JSONDecoder()
 MOST_DEPTH = 200
 """iperf3 nests six levels; a document deeper than this is no report."""

@@ -12,7 +12,7 @@ import re
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from hostcfg.model import Json
 
 _UNITS = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
-_AMOUNT = re.compile(r"(?P<number>\d+(?:\.\d+)?) ?(?P<prefix>[KMGT]?)Bytes?")
-_RATE = re.compile(r"(?P<number>\d+(?:\.\d+)?) ?(?P<prefix>[KMGT]?)(?P<what>bits|Bytes)/sec")
+_AMOUNT = regex(r"(?P<number>\d+(?:\.\d+)?) ?(?P<prefix>[KMGT]?)Bytes?")
+_RATE = regex(r"(?P<number>\d+(?:\.\d+)?) ?(?P<prefix>[KMGT]?)(?P<what>bits|Bytes)/sec")
 
 RECORD_FIELDS = (
     "tool",

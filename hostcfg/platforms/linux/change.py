@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import ChangeRefused
+from hostcfg.lean import regex
 from hostcfg.model import State
 from hostcfg.platforms.linux.keys import DEFAULT_QDISC
 from hostcfg.platforms.linux.write import PERSIST_PATH, set_command, split_key
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hostcfg.model import Facts
 
 # dev_valid_name() in net/core/dev.c; a dash in front would be an option to tc and ip.
-DEVICE = re.compile(r"[^\s/:-][^\s/:]{0,14}")
+DEVICE = regex(r"[^\s/:-][^\s/:]{0,14}")
 # Those that hostcfg can make again from what tc shows of them (change.sh, hc_qdisc_args).
 SIMPLE_QDISCS = frozenset({"pfifo", "bfifo", "pfifo_fast", "fq", "fq_codel", "codel", "sfq"})
 

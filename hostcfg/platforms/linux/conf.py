@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,11 +29,11 @@ Loader = Literal["systemd-sysctl", "procps", "busybox", "generic"]
 # What a loader strips from both ends; never Python's own idea, which counts NBSP as a space.
 _BLANKS = " \t\n\r\v\f"
 _SWAP = str.maketrans("./", "/.")
-_GLOB = re.compile(r"[*?\[]")
+_GLOB = regex(r"[*?\[]")
 # Names below /proc/sys: the kernel's own are ASCII words; an interface name may hold anything but
 # white space and a slash (dev_valid_name in net/core/dev.c), so only the first part is checked.
-_KEY = re.compile(r"[A-Za-z0-9_*?\[][A-Za-z0-9_*?\[\]{},^!-]*(?:/[^\s/\ufeff]+)*")
-_PER_INTERFACE = re.compile(r"(net/ipv[46]/(?:conf|neigh))/(.+)/([^/]+)")
+_KEY = regex(r"[A-Za-z0-9_*?\[][A-Za-z0-9_*?\[\]{},^!-]*(?:/[^\s/\ufeff]+)*")
+_PER_INTERFACE = regex(r"(net/ipv[46]/(?:conf|neigh))/(.+)/([^/]+)")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.platforms.base import Key
 from hostcfg.platforms.linux.native import written
 
@@ -36,7 +37,7 @@ _ECN = {0: "off", 1: "on", 2: "accept", 3: "on", 4: "on", 5: "accept"}  # 3 to 5
 _ECN_TEXT = {"off": "0", "accept": "2", "on": "1"}
 _FAST_OPEN = {0: "off", 1: "client", 2: "server", 3: "on"}
 _FAST_OPEN_BITS = {name: bits for bits, name in _FAST_OPEN.items()}
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,15}")
+_NAME = regex(r"[A-Za-z0-9_.-]{1,15}")
 
 
 def release_tuple(text: str | None) -> tuple[int, int] | None:

@@ -17,7 +17,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 from hostcfg.platforms.linux.native_keys import (
     INTS,
     LINES,
@@ -45,14 +45,14 @@ class Form:
 
 
 # What the kernel prints: 20 digits hold any 64-bit value, and keep int() off a megabyte of digits.
-_PRINTED = re.compile(r"-?(?:0|[1-9][0-9]{0,19})")
+_PRINTED = regex(r"-?(?:0|[1-9][0-9]{0,19})")
 # What the kernel accepts: C's base 0 (proc_get_long and strtoul_lenient in kernel/sysctl.c).
-_ACCEPTED = re.compile(r"-?(?:0[xX][0-9a-fA-F]{1,16}|0[0-7]{0,22}|[1-9][0-9]{0,19})")
-_WORD = re.compile(r"[A-Za-z0-9_.+-]+")
-_INDEXED = re.compile(r"(net\.ipv[46]\.(?:conf|neigh)\.|kernel\.sched_domain\.).")
+_ACCEPTED = regex(r"-?(?:0[xX][0-9a-fA-F]{1,16}|0[0-7]{0,22}|[1-9][0-9]{0,19})")
+_WORD = regex(r"[A-Za-z0-9_.+-]+")
+_INDEXED = regex(r"(net\.ipv[46]\.(?:conf|neigh)\.|kernel\.sched_domain\.).")
 # Between values, as the kernel splits them; str.split() would take a no-break space too.
 BLANKS = " \t"
-_GAP = re.compile(r"[ \t]+")
+_GAP = regex(r"[ \t]+")
 
 
 @cache

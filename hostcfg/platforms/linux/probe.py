@@ -13,11 +13,11 @@ can't be written) and ``linux-peer-route``.
 from __future__ import annotations
 
 import ipaddress
-import re
 import shlex
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import UsageError
+from hostcfg.lean import regex
 from hostcfg.platforms.framing import sh_section
 from hostcfg.platforms.linux.probe_routes import INTERFACES, PEER, PRELUDE, ROUTES
 
@@ -30,7 +30,7 @@ CONF_LIMIT_LINES = 4000
 CONF_LIMIT_FILES = 250
 """Sysctl files looked at; a system as it comes has about ten."""
 
-_NAME = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})")
+_NAME = regex(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})")
 
 _UNAME = "uname -a 2>/dev/null || { read -r _ _ hc_l _ </proc/version && printf 'Linux %s\\n' \"$hc_l\"; }"
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import field, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import HostError
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 from hostcfg.model import BootValue, Native, State
 from hostcfg.platforms.linux.accepts import kernel_takes
 from hostcfg.platforms.linux.boot import Boot, BootLoader, ConfFile, resolve
@@ -36,9 +35,9 @@ BY_HAND = "sysctl --system"
 """The loader of a host where nothing is seen that loads sysctl files at boot."""
 
 _FIXED = "the kernel lets nobody write it here: it only tells, or belongs to the host of this namespace"
-_PROC = re.compile(r"/proc/sys/(?P<path>[^:\s]+):(?P<raw>.*)")
-_PROC_ERROR = re.compile(r"/proc/sys/(?P<path>[^:\s']+)'?: (?P<why>.+)")
-_ASSIGNED = re.compile(r"(?P<key>[a-z][\w./-]{1,200}) *= *(?P<raw>.*)")
+_PROC = regex(r"/proc/sys/(?P<path>[^:\s]+):(?P<raw>.*)")
+_PROC_ERROR = regex(r"/proc/sys/(?P<path>[^:\s']+)'?: (?P<why>.+)")
+_ASSIGNED = regex(r"(?P<key>[a-z][\w./-]{1,200}) *= *(?P<raw>.*)")
 # Registered for the first network namespace alone (netns_core_table, net/core/sysctl_net_core.c).
 _GLOBAL_KEY, _COMMON_KEY = "net.core.netdev_max_backlog", "net.core.somaxconn"
 _WHOLE_LISTING = 60  # network keys of the smallest `sysctl -a`; fewer were asked for by name

@@ -6,11 +6,11 @@ all others are sysctls.
 
 from __future__ import annotations
 
-import re
 import shlex
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import UsageError
+from hostcfg.lean import regex
 from hostcfg.platforms.linux.accepts import kernel_takes
 from hostcfg.platforms.linux.keys import (
     CONGESTION_CONTROL,
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 PERSIST_PATH = "/etc/sysctl.d/90-hostcfg.conf"
 
 # dev_valid_name() in net/core/dev.c: at most 15 bytes, no slash, no colon, no white space.
-_DEVICE = re.compile(r"[^\s/:]{1,15}")
-_WORD = re.compile(r"[A-Za-z0-9_.:%-]{1,40}")
+_DEVICE = regex(r"[^\s/:]{1,15}")
+_WORD = regex(r"[A-Za-z0-9_.:%-]{1,40}")
 
 # What caps others first: the memory of all sockets, then what one program may ask for, then what a
 # socket starts with and grows to.  A queueing discipline stands before the algorithm that wants it.

@@ -13,21 +13,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 
 if TYPE_CHECKING:
     from hostcfg.model import Json
 
-_HEADER = re.compile(r"\s*PROTO\s+PROPERTY\s+PERM\s+CURRENT\s+PERSISTENT\s+DEFAULT\s+POSSIBLE\s*")
+_HEADER = regex(r"\s*PROTO\s+PROPERTY\s+PERM\s+CURRENT\s+PERSISTENT\s+DEFAULT\s+POSSIBLE\s*")
 _COLUMNS = ("proto", "property", "perm", "current", "persistent", "default", "possible")
-_PROTO = re.compile(r"tcp|udp|sctp|ip|ipv4|ipv6|icmp|rawip")
-_PERM = re.compile(r"[r-][w-]|ro")
-_NDD = re.compile(r"\$ .*\bndd (?:-get )?/?(?:dev/)?\w+ (?P<name>\w+)")
-_NDD_VALUE = re.compile(r"-?[\w.]{1,64}")
-_SET = re.compile(r"\$ .*\bipadm (?:re)?set-prop\b")
-_SETTING = re.compile(r"-p\s{1,8}(?P<name>[\w-]+)(?:\+|-)?=(?P<value>\S+)")
-_ERROR = re.compile(r"ipadm: .*")
+_PROTO = regex(r"tcp|udp|sctp|ip|ipv4|ipv6|icmp|rawip")
+_PERM = regex(r"[r-][w-]|ro")
+_NDD = regex(r"\$ .*\bndd (?:-get )?/?(?:dev/)?\w+ (?P<name>\w+)")
+_NDD_VALUE = regex(r"-?[\w.]{1,64}")
+_SET = regex(r"\$ .*\bipadm (?:re)?set-prop\b")
+_SETTING = regex(r"-p\s{1,8}(?P<name>[\w-]+)(?:\+|-)?=(?P<value>\S+)")
+_ERROR = regex(r"ipadm: .*")
 
 
 def _fields(line: str) -> dict[str, Json] | None:

@@ -10,9 +10,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.bsd.old_mbufs import read_old_mbufs
@@ -22,23 +22,21 @@ if TYPE_CHECKING:
 
     from hostcfg.model import Json
 
-_CLASSIC = re.compile(
-    r"\b[0-9]{1,19} mbufs? in use:|mbufs? allocated to |requests for memory (?:denied|delayed)"
-)
-_OPENBSD = re.compile(
+_CLASSIC = regex(r"\b[0-9]{1,19} mbufs? in use:|mbufs? allocated to |requests for memory (?:denied|delayed)")
+_OPENBSD = regex(
     r"mbuf [0-9]{1,5} byte clusters in use|\b1 mbuf (?:in use|allocated)|mbuf cluster pages in use"
 )
-_NETBSD = re.compile(r"mapped pages in use")
-_DRAGONFLY = re.compile(r"mbuf jumbo clusters in use|mbufs and mbuf clusters allocated to")
-_JUNOS = re.compile(
+_NETBSD = regex(r"mapped pages in use")
+_DRAGONFLY = regex(r"mbuf jumbo clusters in use|mbufs and mbuf clusters allocated to")
+_JUNOS = regex(
     r"\b(?:9|16)k \(page size\) jumbo|show system buffers|mbufs allocated to (?:pfe|fxp|em0|ttp|rpio)\b"
 )
-_MACOS = re.compile(
+_MACOS = regex(
     r"mbuf [0-9]{1,5}KB clusters in use|KB returned to the system|allocated to (?:caches|packet tags)"
 )
-_FREEBSD_4 = re.compile(r"% of mb_map in use")
-_RTEMS = re.compile(r"\*{4,} MBUF STATISTICS \*{4,}")
-_RTEMS_PAIR = re.compile(r"([a-z]{1,12}):\s{0,8}([0-9]{1,19})")
+_FREEBSD_4 = regex(r"% of mb_map in use")
+_RTEMS = regex(r"\*{4,} MBUF STATISTICS \*{4,}")
+_RTEMS_PAIR = regex(r"([a-z]{1,12}):\s{0,8}([0-9]{1,19})")
 _SCAN = 1 << 20
 
 

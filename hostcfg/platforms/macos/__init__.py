@@ -7,9 +7,9 @@ tcp_usrreq.c, bsd/kern/uipc_socket2.c, network_cmds/netstat.tproj/mbuf.c, sysctl
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, ClassVar
 
+from hostcfg.lean import regex
 from hostcfg.model import Finding, Parsed
 from hostcfg.platforms.base import Parser, ProfileContext
 from hostcfg.platforms.bsd.assembly import integer_values
@@ -108,7 +108,7 @@ NEUTRAL = {
 }
 """Neutral setting -> native key; rfc1323 is one switch for both options, and newer systems lack it."""
 
-_MBUFS = re.compile(
+_MBUFS = regex(
     r"mbuf [0-9]{1,5}KB clusters in use|KB returned to the system|mbufs allocated to (?:caches|packet tags)"
 )
 

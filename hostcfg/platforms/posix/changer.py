@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.platforms.changer import Changer
 from hostcfg.platforms.posix import reports, scripts
 from hostcfg.platforms.posix.config import merge, without
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 # 24 digits hold any 64-bit value, and keep int() off a megabyte of them
-_NUMBER = re.compile(r"-?(?:0[xX][0-9a-fA-F]{1,16}|0[0-7]{0,24}|[1-9][0-9]{0,24})")
+_NUMBER = regex(r"-?(?:0[xX][0-9a-fA-F]{1,16}|0[0-7]{0,24}|[1-9][0-9]{0,24})")
 
 
 class PosixChanger(Changer):

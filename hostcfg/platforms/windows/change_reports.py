@@ -14,6 +14,7 @@ import re
 from typing import TYPE_CHECKING, cast, get_args
 
 from hostcfg.errors import ChangeRefused, HostError
+from hostcfg.lean import regex
 from hostcfg.model import Section
 from hostcfg.platforms.changer import (
     BeginReport,
@@ -48,8 +49,8 @@ _KINDS = {
     "dynamicport": "netsh-dynamicport",
 }
 _OF_TEMPLATE = "netsh-tcp-supplemental-internet"
-_GUID = re.compile(r"MachineGuid\s+REG_SZ\s+([0-9A-Fa-f-]{8,64})")
-_HOST_KEY = re.compile(r"^ssh-ed25519 ([A-Za-z0-9+/=]{16,200})", re.MULTILINE)
+_GUID = regex(r"MachineGuid\s+REG_SZ\s+([0-9A-Fa-f-]{8,64})")
+_HOST_KEY = regex(r"^ssh-ed25519 ([A-Za-z0-9+/=]{16,200})", re.MULTILINE)
 _MINUTE_S = 60
 
 

@@ -13,6 +13,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import ChangeRefused, UsageError
+from hostcfg.lean import regex
 from hostcfg.platforms.windows.domains import LEVELS, PACING, PROVIDERS
 from hostcfg.platforms.windows.keys import LEVEL_KEY
 from hostcfg.platforms.windows.probe import TCP_PROPERTIES, TEXT_JSON, cmd_line
@@ -31,7 +32,7 @@ WORDS = sorted({*LEVELS, *PROVIDERS, *PACING, "enabled", "disabled", "allowed", 
 """Every word that a row of ``show global``, ``supplemental`` or ``heuristics`` can end with."""
 
 BASE = r"%ProgramData%\hostcfg"
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,60}")
+_ID = regex(r"[A-Za-z0-9][A-Za-z0-9.-]{0,60}")
 _ANCHOR = r"HKLM\SOFTWARE\hostcfg"
 # S-1-5-18 is the system, S-1-5-32-544 the administrators, in every language
 _GRANT = "/inheritance:r /grant:r *S-1-5-18:(OI)(CI)F *S-1-5-32-544:(OI)(CI)F"
@@ -39,8 +40,8 @@ _INTEGRITY = "/c:S-1-16-12288 /c:S-1-16-16384"
 """High and system integrity (Microsoft, "Mandatory integrity control")."""
 _ADMINISTRATOR = f"whoami /groups| findstr {_INTEGRITY} >nul"
 _ANCHORED = f"reg query {_ANCHOR} /v Directory >nul 2>nul"
-_SPECIAL = re.compile(r"[&|<>()^]")
-_PERCENT = re.compile(r"%(?=[^^])")
+_SPECIAL = regex(r"[&|<>()^]")
+_PERCENT = regex(r"%(?=[^^])")
 
 
 @cache

@@ -6,8 +6,9 @@ MicrosoftDocs "netsh interface" and of the MSFT_NetTCPSetting class.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+
+from hostcfg.lean import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,8 +30,8 @@ TEMPLATES = (
 )
 PACING = ("off", "initialwindow", "slowstart", "always", "default")
 
-_VALUE = re.compile(r"(?P<value>[\w.\-]+)\s*(?P<rest>.*)")
-_ANNOTATION = re.compile(r"(?:#|//|;|<|--|=>|->|←|\*|\(|\[)")
+_VALUE = regex(r"(?P<value>[\w.\-]+)\s*(?P<rest>.*)")
+_ANNOTATION = regex(r"(?:#|//|;|<|--|=>|->|←|\*|\(|\[)")
 
 
 def words(*allowed: str) -> Domain:

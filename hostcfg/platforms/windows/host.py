@@ -15,6 +15,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.windows.text import plain_text
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 
     from hostcfg.model import Json
 
-_CODE_PAGE = re.compile(r"[^\d\n]{3,80}:\s*(?P<page>\d{3,5})\.?\s*")
-_INTEGRITY = re.compile(r"S-1-16-(?P<rid>\d{1,6})")
-_PRODUCT_TYPE = re.compile(r"ProductType\s+REG_SZ\s+(?P<type>WinNT|ServerNT|LanmanNT)", re.IGNORECASE)
+_CODE_PAGE = regex(r"[^\d\n]{3,80}:\s*(?P<page>\d{3,5})\.?\s*")
+_INTEGRITY = regex(r"S-1-16-(?P<rid>\d{1,6})")
+_PRODUCT_TYPE = regex(r"ProductType\s+REG_SZ\s+(?P<type>WinNT|ServerNT|LanmanNT)", re.IGNORECASE)
 HIGH_INTEGRITY = 12288
 """SECURITY_MANDATORY_HIGH_RID (winnt.h): what an elevated process has; System has 16384."""
 

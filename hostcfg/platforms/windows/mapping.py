@@ -7,13 +7,12 @@ has it and every value must be one that its row can hold.  What stays uncertain 
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from dataclasses import field as dataclass_field
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 from hostcfg.platforms.windows.domains import first_word
 from hostcfg.platforms.windows.text import MAX_LINES, is_rule
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 64
 """No netsh table has more rows; a longer text is no table, and is not searched for one."""
 
-_QUOTES = re.compile("[\"'`\u201c-\u201f\u2018-\u201b\u00ab\u00bb\u2039\u203a\u300c\u300d]")
+_QUOTES = regex("[\"'`\u201c-\u201f\u2018-\u201b\u00ab\u00bb\u2039\u203a\u300c\u300d]")
 
 
 @dataclass(frozen=True, slots=True)

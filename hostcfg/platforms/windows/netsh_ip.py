@@ -11,9 +11,9 @@ Columns overflow, so rows are read from the left: numbers, then the rest is the 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.windows.domains import number
@@ -31,25 +31,23 @@ if TYPE_CHECKING:
 NO_MTU = 4294967295
 """What the loopback shows: no limit (0xffffffff)."""
 
-_SUBINTERFACE = re.compile(
+_SUBINTERFACE = regex(
     r"\s*(?P<mtu>\d{1,10})\s+(?P<media>\d)\s+(?P<into>\d{1,20})\s+(?P<out>\d{1,20})\s+(?P<name>\S.*)"
 )
-_INTERFACE = re.compile(
+_INTERFACE = regex(
     r"\s*(?P<idx>\d{1,10})\s+(?P<metric>\d{1,10})\s+(?P<mtu>\d{1,10})\s+(?P<state>\S+)\s+(?P<name>\S.*)"
 )
-_HEADING = re.compile(r"MediaSenseState|^\s*Idx\b")
+_HEADING = regex(r"MediaSenseState|^\s*Idx\b")
 _STATES = frozenset({"connected", "disconnected"})
-_NAME_END = re.compile(r"(?:Pseudo-Interface|(?:Network )?Connection|Adapter)\*?(?: \d{1,3})?")
+_NAME_END = regex(r"(?:Pseudo-Interface|(?:Network )?Connection|Adapter)\*?(?: \d{1,3})?")
 _MAIL_WIDTH = 71
 """Mail programs break lines between 72 and 80 columns."""
 
-_PROTOCOL = re.compile(r"(?<![a-z])(tcp|udp)(?![a-z])")
-_START = re.compile(
+_PROTOCOL = regex(r"(?<![a-z])(tcp|udp)(?![a-z])")
+_START = regex(
     r"start|début|démarrage|inici|inizi|начал|启动|起始|啟動|開始|开始|시작|począt|begin|başla|počát|první"
 )
-_COUNT = re.compile(
-    r"number|anzahl|nombre|número|numero|nº|числ|колич|数|數|수|liczba|aantal|sayısı|počet|antal"
-)
+_COUNT = regex(r"number|anzahl|nombre|número|numero|nº|числ|колич|数|數|수|liczba|aantal|sayısı|počet|antal")
 _port = number(1, 65535)
 _TUNNELS = ("isatap", "6to4", "teredo")
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.windows.messages import error_kind, is_ok
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
 
 KIND = "netsh-set"
 _MAX_LINES = 40
-_ARGUMENT = re.compile(
+_ARGUMENT = regex(
     "^['\"\u2018\u201c\u201e\u00ab\u2039\u300c]\\s*(?P<name>[\\w.=\\-]{1,60}?)\\s*['\"\u2019\u201d\u201c\u00bb\u203a\u300d]"
 )
-_VALUE_OF = re.compile(r"is not an acceptable value for ['\"](?P<name>\w{1,60})['\"]", re.IGNORECASE)
+_VALUE_OF = regex(r"is not an acceptable value for ['\"](?P<name>\w{1,60})['\"]", re.IGNORECASE)
 
 
 def parse_set(raw: str) -> Parsed:

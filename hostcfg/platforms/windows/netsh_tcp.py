@@ -19,6 +19,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.windows.domains import TEMPLATES
@@ -41,8 +42,8 @@ POSITION_NOTE = "labels in a language without a table, told by their order and v
 _TELLING_ALONE = frozenset(
     {"receive_window_auto_tuning_level", "rfc1323_timestamps", "receive_side_scaling", "hystart"}
 )
-_WORD = re.compile(r"[a-z]+")
-_PROPERTY = re.compile(r"\s*(?!HyStart)(?:[A-Z][a-z0-9]+){2,8}(?:WS)?(?:\((?:ms|MSS)\))?\s*:")
+_WORD = regex(r"[a-z]+")
+_PROPERTY = regex(r"\s*(?!HyStart)(?:[A-Z][a-z0-9]+){2,8}(?:WS)?(?:\((?:ms|MSS)\))?\s*:")
 """A property of PowerShell's, as ``ScalingHeuristics``: no label of netsh's."""
 _CHIMNEY_LIMIT = 4096
 

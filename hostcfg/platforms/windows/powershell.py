@@ -16,6 +16,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.windows.domains import PROVIDERS, TEMPLATES, first_word
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
     from hostcfg.model import Json
 
-_LIST_ROW = re.compile(r"\s*(?P<name>[A-Z]\w{1,60}(?:\((?:ms|MSS)\))?)\s*:(?:\s+(?P<cell>.*))?")
-_HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_LIST_ROW = regex(r"\s*(?P<name>[A-Z]\w{1,60}(?:\((?:ms|MSS)\))?)\s*:(?:\s+(?P<cell>.*))?")
+_HUMPS = regex(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def _words(text: str) -> frozenset[str]:

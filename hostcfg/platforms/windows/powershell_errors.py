@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.windows.messages import error_kind
@@ -23,11 +24,11 @@ from hostcfg.platforms.windows.usage import HEAD_CHARS, is_usage
 if TYPE_CHECKING:
     from hostcfg.model import Json
 
-_ERROR_LINE = re.compile(r"\s*(?P<cmdlet>[a-z]{2,10}-net\w{2,40})\s?:\s+(?P<message>\S.*)", re.IGNORECASE)
-_NATIVE = re.compile(r"Windows System Error (\d{1,6})\b")
-_READ_ONLY = re.compile(r"[Pp]roperty (\w{1,60}) is read-only")
-_NO_PARAMETER = re.compile(r"parameter (?:cannot be found )?.{0,40}name '(\w{1,60})'")
-_BIND = re.compile(r"(?:bind|validate argument on) parameter '(\w{1,60})'")
+_ERROR_LINE = regex(r"\s*(?P<cmdlet>[a-z]{2,10}-net\w{2,40})\s?:\s+(?P<message>\S.*)", re.IGNORECASE)
+_NATIVE = regex(r"Windows System Error (\d{1,6})\b")
+_READ_ONLY = regex(r"[Pp]roperty (\w{1,60}) is read-only")
+_NO_PARAMETER = regex(r"parameter (?:cannot be found )?.{0,40}name '(\w{1,60})'")
+_BIND = regex(r"(?:bind|validate argument on) parameter '(\w{1,60})'")
 
 
 def says_error(raw: str) -> bool:

@@ -7,9 +7,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.windows.text import plain_text
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 KIND = "windows-release"
 
-_VER = re.compile(r"Microsoft Windows \[[^\]\d]{0,40}(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,6}){1,2})\]")
-_NT = re.compile(r"(?P<version>(?:5|6|10)\.\d{1,2}\.\d{4,6})(?![.\d])")
-_BUILD_VALUE = re.compile(r"\d{4,6}")
-_PRODUCT = re.compile(r"(?:Microsoft )?Windows .{0,80}")
+_VER = regex(r"Microsoft Windows \[[^\]\d]{0,40}(?P<version>\d{1,2}\.\d{1,2}(?:\.\d{1,6}){1,2})\]")
+_NT = regex(r"(?P<version>(?:5|6|10)\.\d{1,2}\.\d{4,6})(?![.\d])")
+_BUILD_VALUE = regex(r"\d{4,6}")
+_PRODUCT = regex(r"(?:Microsoft )?Windows .{0,80}")
 _SERVER_TYPES = {"workstation": False, "winnt": False, "server": True, "servernt": True, "lanmannt": True}
 _TYPE_NAMES = frozenset({"osproducttype", "producttype"})
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import quopri
 import re
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 
 MAX_LINES = 5000
 """More lines than any output has that is read here; a longer text is searched for nothing."""
@@ -20,12 +20,12 @@ _COLONS = dict.fromkeys(map(ord, "\uff1a\ufe55\ufe13"), ":")
 _INVISIBLE = dict.fromkeys(map(ord, "\ufeff\u200b\u200e\u200f\u202a\u202b\u202c\u00ad"), None)
 _PLAIN = {**_SPACES, **_COLONS, **_INVISIBLE}
 
-_SOFT_BREAK = re.compile(r"(?m)(?:=20|=09|[^\s\]=]=|[^\S\n]=)$")
-_LOG_PREFIX = re.compile(r"\s*[\w.\-/\[\]]{1,40}:(?=\s|$)")
-_PROMPT = re.compile(
+_SOFT_BREAK = regex(r"(?m)(?:=20|=09|[^\s\]=]=|[^\S\n]=)$")
+_LOG_PREFIX = regex(r"\s*[\w.\-/\[\]]{1,40}:(?=\s|$)")
+_PROMPT = regex(
     r"\s*(?:\[\w+\]: )?(?:PS )?(?:[A-Za-z]:\\[^>:*?\"<|]{0,200}|netsh[^>]{0,60})?>(?P<command>.*)"
 )
-_COMMAND = re.compile(
+_COMMAND = regex(
     r"\s*(?:[$#>] ?)?(?P<command>(?:netsh(?:\.exe)? |(?:get|set)-net\w+\b(?!\s*:)).*)", re.IGNORECASE
 )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from hostcfg.lean import regex
 
-_SYNTAX = re.compile(r"\[\[?\w+=\]|\]\s*\[\[|=\][\w<\[]+(?:\|[\w<\[]+)+")
+_SYNTAX = regex(r"\[\[?\w+=\]|\]\s*\[\[|=\][\w<\[]+(?:\|[\w<\[]+)+")
 HEAD_CHARS = 65536
 """How much of a text is looked at to recognize it."""
 

@@ -6,10 +6,10 @@ netsh's own, so a line means the same to cmd.exe and to PowerShell.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import UsageError
+from hostcfg.lean import regex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from hostcfg.platforms.base import RenderStyle
 
 STORE = "netsh's persistent store (every netsh set is kept over a boot)"
-_WORD = re.compile(r"[A-Za-z0-9]{1,40}")
-_KEY = re.compile(
+_WORD = regex(r"[A-Za-z0-9]{1,40}")
+_KEY = regex(
     r"(?P<table>global|heuristics)\.(?P<one>[a-z0-9]{1,40})"
     r"|supplemental\.(?P<template>[a-z]{1,20})\.(?P<two>[a-z0-9]{1,40})"
 )
 _PORTS_KEY = "dynamicport.tcp"
-_PORTS = re.compile(r"start=(?P<start>\d{1,5}) num=(?P<num>\d{1,5})")
-_REM_UNSAFE = re.compile(r"[^\w .,:;/()=+\-@']")
+_PORTS = regex(r"start=(?P<start>\d{1,5}) num=(?P<num>\d{1,5})")
+_REM_UNSAFE = regex(r"[^\w .,:;/()=+\-@']")
 
 
 def set_command(key: str, raw: str) -> str:

@@ -14,11 +14,10 @@ name no key by themselves: they are in ``globs``, and the keys kept off them in 
 
 from __future__ import annotations
 
-import re
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.linux.conf import Assignment, assignments
@@ -38,13 +37,15 @@ from hostcfg.platforms.linux.parsers.text import BLANKS, HEAD_CHARS, clean, head
 from hostcfg.platforms.linux.parsers.tuned import SECTION
 
 if TYPE_CHECKING:
+    import re
+
     from hostcfg.model import Json
 
-_COMMENTED = re.compile(r"[#;][#;\s]*(?P<key>[a-z][\w-]*\.[^\s=]+)[ \t]*=")
-_LINE = re.compile(r"-?(?P<key>[a-z][\w-]*[./][^\s=]+)(?P<gap>[ \t]*=[ \t]*)(?P<raw>.*)")
-_EXCLUDED = re.compile(r"-[a-z][\w-]*[./][^\s=]+")
-_TRAILING = re.compile(r"[ \t][#;]")
-_ARRAY_START = re.compile(r"[A-Za-z_]\w{0,63}=\(")
+_COMMENTED = regex(r"[#;][#;\s]*(?P<key>[a-z][\w-]*\.[^\s=]+)[ \t]*=")
+_LINE = regex(r"-?(?P<key>[a-z][\w-]*[./][^\s=]+)(?P<gap>[ \t]*=[ \t]*)(?P<raw>.*)")
+_EXCLUDED = regex(r"-[a-z][\w-]*[./][^\s=]+")
+_TRAILING = regex(r"[ \t][#;]")
+_ARRAY_START = regex(r"[A-Za-z_]\w{0,63}=\(")
 
 
 @dataclass(slots=True)

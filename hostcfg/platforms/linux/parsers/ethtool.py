@@ -24,7 +24,7 @@ import re
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.linux.parsers.ethtool_settings import settings_line
@@ -48,10 +48,10 @@ if TYPE_CHECKING:
     Row = dict[str, Json]
     Line = Callable[["Block", str], bool]
 
-_TITLE = re.compile(
+_TITLE = regex(
     r"(?P<title>Features|Ring parameters|Pause parameters|Coalesce parameters|Settings) for (?P<name>\S+):"
 )
-_ERROR = re.compile(
+_ERROR = regex(
     r"(?:netlink error|ethtool|Cannot get [\w /,.-]{1,80}|Could not [\w /,.-]{1,80})(?::.*)?"
     r"|No data available|no \w+ available"
 )
@@ -62,12 +62,12 @@ _ERROR_KINDS = (
     ("Permission denied", "denied"),
     ("bad command line", "syntax"),
 )
-_FEATURE = re.compile(r"(?P<name>[a-z][\w-]{1,60}): (?P<value>(?:on|off)(?: \[[a-z ]{1,24}\])?)")
-_RING = re.compile(r"(?P<name>[A-Z][\w /-]{0,40}):[ \t]*(?P<value>\S{1,20})")
-_PAIR = re.compile(r"(?P<first>(?:Adaptive|CQE mode)) RX: (?P<rx>on|off|n/a)[ \t]+TX: (?P<tx>on|off|n/a)")
-_COALESCE = re.compile(r"(?P<name>[a-z][\w-]{1,60}):[ \t]*(?P<value>-?[0-9]{1,10}|n/a|on|off)")
-_PAUSE = re.compile(r"(?P<name>Autonegotiate|RX|TX|RX negotiated|TX negotiated):[ \t]*(?P<value>on|off)")
-_DRIVER = re.compile(r"(?P<name>[a-z][a-z-]{1,40}):(?: (?P<value>.*))?")
+_FEATURE = regex(r"(?P<name>[a-z][\w-]{1,60}): (?P<value>(?:on|off)(?: \[[a-z ]{1,24}\])?)")
+_RING = regex(r"(?P<name>[A-Z][\w /-]{0,40}):[ \t]*(?P<value>\S{1,20})")
+_PAIR = regex(r"(?P<first>(?:Adaptive|CQE mode)) RX: (?P<rx>on|off|n/a)[ \t]+TX: (?P<tx>on|off|n/a)")
+_COALESCE = regex(r"(?P<name>[a-z][\w-]{1,60}):[ \t]*(?P<value>-?[0-9]{1,10}|n/a|on|off)")
+_PAUSE = regex(r"(?P<name>Autonegotiate|RX|TX|RX negotiated|TX negotiated):[ \t]*(?P<value>on|off)")
+_DRIVER = regex(r"(?P<name>[a-z][a-z-]{1,40}):(?: (?P<value>.*))?")
 _DRIVER_NAMES = frozenset(
     {"driver", "version", "firmware-version", "expansion-rom-version", "bus-info"}
     | {f"supports-{what}" for what in ("statistics", "test", "eeprom-access", "register-dump", "priv-flags")}

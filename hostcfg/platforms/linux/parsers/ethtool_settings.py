@@ -15,27 +15,29 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
+
 if TYPE_CHECKING:
     from hostcfg.model import Json
 
-_LINE = re.compile(r"(?P<name>[A-Z][\w /()-]{1,60}):[ \t]*(?P<value>.*)")
+_LINE = regex(r"(?P<name>[A-Z][\w /()-]{1,60}):[ \t]*(?P<value>.*)")
 # What goes on over several lines, and how such a line looks.
 _GOES_ON = {
-    "supported_link_modes": re.compile(r"(?:\w{1,40}/(?:Half|Full) *)+"),
-    "advertised_link_modes": re.compile(r"(?:\w{1,40}/(?:Half|Full) *)+"),
-    "link_partner_advertised_link_modes": re.compile(r"(?:\w{1,40}/(?:Half|Full) *)+"),
-    "current_message_level": re.compile(r"[a-z_]{1,20}(?: [a-z_]{1,20}){0,20}"),
+    "supported_link_modes": regex(r"(?:\w{1,40}/(?:Half|Full) *)+"),
+    "advertised_link_modes": regex(r"(?:\w{1,40}/(?:Half|Full) *)+"),
+    "link_partner_advertised_link_modes": regex(r"(?:\w{1,40}/(?:Half|Full) *)+"),
+    "current_message_level": regex(r"[a-z_]{1,20}(?: [a-z_]{1,20}){0,20}"),
 }
-_SPEED = re.compile(r"(?P<mbps>[1-9][0-9]{0,7})Mb/s")
+_SPEED = regex(r"(?P<mbps>[1-9][0-9]{0,7})Mb/s")
 # SPEED_UNKNOWN (-1) as unsigned 16 and 32 bit numbers, as old releases print it.
 _NO_SPEED = frozenset({"65535Mb/s", "4294967295Mb/s"})
-_MODES = re.compile(r"(?:\w{1,40}/(?:Half|Full) *)+")
+_MODES = regex(r"(?:\w{1,40}/(?:Half|Full) *)+")
 # What goes on over several lines, and how such a line looks.
 _GOES_ON = {
     "supported_link_modes": _MODES,
     "advertised_link_modes": _MODES,
     "link_partner_advertised_link_modes": _MODES,
-    "current_message_level": re.compile(r"[a-z_]{1,20}(?: [a-z_]{1,20}){0,20}"),
+    "current_message_level": regex(r"[a-z_]{1,20}(?: [a-z_]{1,20}){0,20}"),
 }
 
 

@@ -15,6 +15,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.linux.parsers.text import (
@@ -35,15 +36,15 @@ if TYPE_CHECKING:
 
     Row = dict[str, Json]
 
-_HEADER = re.compile(
+_HEADER = regex(
     r"(?P<ifindex>[0-9]{1,9}): (?P<ifname>[^\s@:]{1,64})(?:@(?P<link>\S{1,64}))?: "
     r"<(?P<flags>[A-Z0-9_,-]*)> (?P<rest>mtu [0-9]{1,10} .*)"
 )
-_ADDRESS = re.compile(
+_ADDRESS = regex(
     r"link/(?P<link_type>\S+)(?: (?P<address>[0-9a-fA-F:.]+)(?: (?:brd|peer) (?P<broadcast>\S+))?)?"
     r"(?P<rest>.*)"
 )
-_INET = re.compile(r"inet6? (?P<address>[0-9a-fA-F.:]+(?:/[0-9]{1,3})?)(?: .*)?")
+_INET = regex(r"inet6? (?P<address>[0-9a-fA-F.:]+(?:/[0-9]{1,3})?)(?: .*)?")
 # Text word -> JSON name, for what stands behind the flags and in the details of -d.
 _NAMES = {
     "mtu": "mtu",
@@ -69,7 +70,7 @@ _NAMES = {
 }
 _NUMBERS = frozenset(_NAMES.values()) - {"qdisc", "master", "operstate", "linkmode", "group", "link_netns"}
 # Lines of ip addr and of -s that say nothing about the link itself.
-_OTHER = re.compile(r"(?:valid_lft |altname |alias |RX:|TX:|RX errors:|TX errors:|permaddr |[0-9\s]+$)")
+_OTHER = regex(r"(?:valid_lft |altname |alias |RX:|TX:|RX errors:|TX errors:|permaddr |[0-9\s]+$)")
 
 
 def parse(text: str) -> Parsed:

@@ -13,10 +13,9 @@ Samples, one for each family::
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 from hostcfg.platforms.linux.conf import key_to_path, path_to_key
 from hostcfg.platforms.linux.native import is_key
 from hostcfg.platforms.linux.parsers.errno_text import DENIED_KEY, ERRNO_TEXT, UNKNOWN_KEY
@@ -27,21 +26,21 @@ if TYPE_CHECKING:
 # An error line is short; a longer one is garbage, and is not searched.
 MAX_LINE = 2_000
 
-_START = re.compile(
+_START = regex(
     r"(?:(?:/[\w.-]{1,20}){0,4}/?(?:systemd-)?sysctl(?:\[[0-9]{1,9}\])?|error|warning|busybox"
     r"|Error \([\w.]{1,40}:[0-9]{1,9}\)): ?"
 )
 # "cat: /proc/sys/net/ipv6/conf: est un dossier", for reasons that the table does not have.
-_BY_PROGRAM = re.compile(r"-?[\w./-]{1,40}: (?:[^/:]{0,40}[ :])?/proc/sys/[^\s:]+: \S")
+_BY_PROGRAM = regex(r"-?[\w./-]{1,40}: (?:[^/:]{0,40}[ :])?/proc/sys/[^\s:]+: \S")
 # "bash: line 1: ", "sudo: ", "/bin/sh: 1: " in front of "sysctl: command not found".
-_SHELL = re.compile(r"-?[\w./-]{1,40}: (?:(?:line )?[0-9]{1,9}: )?")
-_SYSTEMD = re.compile(r"(?:Couldn.t|Failed to) write '(?P<value>[^\n]*)' to '(?P<path>[^'\n]+)'")
-_PROC = re.compile(r"/proc/sys/([^\s:\"'»«”“’,]+)")
+_SHELL = regex(r"-?[\w./-]{1,40}: (?:(?:line )?[0-9]{1,9}: )?")
+_SYSTEMD = regex(r"(?:Couldn.t|Failed to) write '(?P<value>[^\n]*)' to '(?P<path>[^'\n]+)'")
+_PROC = regex(r"/proc/sys/([^\s:\"'»«”“’,]+)")
 _QUOTE = "\"'`´‘’‚“”„«»"
-_IN_QUOTES = re.compile(rf"[{_QUOTE}][ \u00a0\u202f]?([^{_QUOTE}\s=]+)=?[ \u00a0\u202f]?[{_QUOTE}]")
+_IN_QUOTES = regex(rf"[{_QUOTE}][ \u00a0\u202f]?([^{_QUOTE}\s=]+)=?[ \u00a0\u202f]?[{_QUOTE}]")
 _SYNTAX = ("invalid syntax", "malformed", "must be of the form", "bad line", "separators should not")
 # "sysctl: /etc/sysctl.conf(5): ungültige Syntax, es wird fortgefahren" in any language
-_LINE_NUMBER = re.compile(r"^sysctl: [^:]{1,200}\([0-9]{1,9}\): ")
+_LINE_NUMBER = regex(r"^sysctl: [^:]{1,200}\([0-9]{1,9}\): ")
 _READING = ("reading key", "unable to open directory", "Can't read")
 _PHRASES = tuple(
     (phrase.casefold(), kind)

@@ -11,9 +11,9 @@ Samples::
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.linux.conf import path_to_key
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from hostcfg.platforms.linux.parsers.problems import Problem
 
 # No name has a colon: dev_valid_name() in net/core/dev.c refuses it for interfaces.
-_NAMED = re.compile(r"/proc/sys/(?P<path>[^\s:]+):(?P<raw>.*)")
-_HEADED = re.compile(r"==> /proc/sys/(?P<path>[^\s]+) <==")
-_UNREAD = re.compile(r"Can.t read [a-z]+/")
+_NAMED = regex(r"/proc/sys/(?P<path>[^\s:]+):(?P<raw>.*)")
+_HEADED = regex(r"==> /proc/sys/(?P<path>[^\s]+) <==")
+_UNREAD = regex(r"Can.t read [a-z]+/")
 
 
 def parse(text: str) -> Parsed:

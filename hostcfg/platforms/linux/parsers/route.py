@@ -12,9 +12,9 @@ A window, a congestion control or an initial window on a route overrides the hos
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.linux.parsers.text import (
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _NOWHERE = frozenset({"throw", "unreachable", "prohibit", "blackhole"})
 _TYPES = _NOWHERE | {"unicast", "local", "broadcast", "multicast", "anycast"}
-_DST = re.compile(
+_DST = regex(
     r"default|[0-9]{1,3}(?:\.[0-9]{1,3}){0,3}(?:/[0-9]{1,2})?|[0-9a-fA-F]{0,4}:[0-9a-fA-F:.]{1,45}(?:/[0-9]{1,3})?"
 )
 # Text word -> name in a row, which is that of ip -j where it has one.

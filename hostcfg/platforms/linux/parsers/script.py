@@ -15,12 +15,11 @@ and busybox).  A value with a ``$`` is only known to the shell.
 
 from __future__ import annotations
 
-import re
 import shlex
 from dataclasses import field
 from itertools import pairwise
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 from hostcfg.platforms.linux.conf import assignments, key_to_path, path_to_key
 from hostcfg.platforms.linux.native import is_key
 from hostcfg.platforms.linux.parsers.text import BLANKS, prompted
@@ -28,11 +27,11 @@ from hostcfg.platforms.linux.parsers.text import BLANKS, prompted
 # A longer line is no command that a person wrote.
 MAX_LINE = 4_000
 
-_COMMAND = re.compile(
+_COMMAND = regex(
     r"[ \t]*(?:sudo |doas )?(?:/\w{1,20}){0,4}/?(?P<name>sysctl|echo|printf|cat|tee)[ \t]+(?![ \t=])"
 )
-_ARRAY = re.compile(r"\b(?P<name>[A-Za-z_]\w{0,63})=\((?P<body>[^()]{1,20000})\)")
-_HEREDOC = re.compile(r"<<-?[ \t]*[\"'\\]?(?P<end>[A-Za-z_]\w{0,31})")
+_ARRAY = regex(r"\b(?P<name>[A-Za-z_]\w{0,63})=\((?P<body>[^()]{1,20000})\)")
+_HEREDOC = regex(r"<<-?[ \t]*[\"'\\]?(?P<end>[A-Za-z_]\w{0,31})")
 _SEPARATORS = ("&&", ";", "||", "&")
 
 

@@ -14,15 +14,17 @@ window held the sender up, ``sndbuf_limited`` that of its own buffer: misc/ss.c 
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.linux.parsers.ss_info import info_of
 from hostcfg.platforms.linux.parsers.text import BLANKS, clean, head, prompted, share
 
 if TYPE_CHECKING:
+    import re
+
     from hostcfg.model import Json
 
     Row = dict[str, Json]
@@ -33,12 +35,12 @@ _STATES = (
 _ZONE = r"(?:%[\w.-]{1,20})?"
 _HOST = rf"(?:\[[0-9a-fA-F:.]{{2,45}}\]{_ZONE}|[\w.*-]{{1,255}}{_ZONE}|[0-9a-fA-F:]{{2,45}})"
 _PORT = r"[\w*-]{1,32}"
-_SOCKET = re.compile(
+_SOCKET = regex(
     rf"(?:(?P<netid>tcp|mptcp|udp|sctp|dccp)[ \t]+)?(?:(?P<state>{_STATES})[ \t]+)?"
     r"(?P<recv_q>[0-9]{1,15})[ \t]+(?P<send_q>[0-9]{1,15})[ \t]+"
     rf"(?P<local>{_HOST}:{_PORT})[ \t]+(?P<peer>{_HOST}:{_PORT})(?P<rest>(?:[ \t].*)?)"
 )
-_TITLE = re.compile(r"(?:Netid[ \t]+)?(?:State[ \t]+)?Recv-Q[ \t]+Send-Q[ \t].*")
+_TITLE = regex(r"(?:Netid[ \t]+)?(?:State[ \t]+)?Recv-Q[ \t]+Send-Q[ \t].*")
 # The fields of a row in `rows`, as text: what decides how fast a sender is.
 FIELDS = (
     "wscale",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.platforms.linux.parsers.text import number
 
 if TYPE_CHECKING:
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 _FLAGS = frozenset({"ts", "sack", "ecn", "ecnseen", "fastopen", "app_limited", "cork"})
 _RATES = frozenset({"send", "pacing_rate", "delivery_rate", "max_pacing_rate"})
-_RATE = re.compile(r"(?P<number>[0-9]{1,20})(?:\.(?P<part>[0-9]{1,9}))?(?P<prefix>[KMGT]?)bps")
+_RATE = regex(r"(?P<number>[0-9]{1,20})(?:\.(?P<part>[0-9]{1,9}))?(?P<prefix>[KMGT]?)bps")
 _SCALE = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_WORD = re.compile(r"[a-z][\w-]{1,30}")
-_FIELD = re.compile(r"(?P<name>[a-z][\w-]{0,30}):(?P<value>[^\s:()]{1,64}(?:\([0-9.]{1,8}%\))?)")
-_SKMEM = re.compile(r"skmem:\((?P<list>[a-z0-9,]{1,200})\)")
-_LIMITED = re.compile(r"(?P<ms>[0-9]{1,15})ms(?:\((?P<percent>[0-9]{1,3}(?:\.[0-9]{1,3})?)%\))?")
-_TIMES = re.compile(r"(?P<first>[0-9]{1,12}(?:\.[0-9]{1,9})?)/(?P<second>[0-9]{1,12}(?:\.[0-9]{1,9})?)")
-_DECIMAL = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
+_WORD = regex(r"[a-z][\w-]{1,30}")
+_FIELD = regex(r"(?P<name>[a-z][\w-]{0,30}):(?P<value>[^\s:()]{1,64}(?:\([0-9.]{1,8}%\))?)")
+_SKMEM = regex(r"skmem:\((?P<list>[a-z0-9,]{1,200})\)")
+_LIMITED = regex(r"(?P<ms>[0-9]{1,15})ms(?:\((?P<percent>[0-9]{1,3}(?:\.[0-9]{1,3})?)%\))?")
+_TIMES = regex(r"(?P<first>[0-9]{1,12}(?:\.[0-9]{1,9})?)/(?P<second>[0-9]{1,12}(?:\.[0-9]{1,9})?)")
+_DECIMAL = regex(r"[0-9]{1,15}(?:\.[0-9]{1,9})?")
 _NUMBERS = (
     "mss pmtu rcvmss advmss cwnd ssthresh bytes_sent bytes_retrans bytes_acked bytes_received segs_out "
     "segs_in data_segs_out data_segs_in delivered delivered_ce unacked lost sacked "

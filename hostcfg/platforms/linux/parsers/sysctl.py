@@ -18,10 +18,9 @@ The last line is what was asked for and not the state: procps up to 3.3.15 print
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.linux.native import (
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
 # Nothing that is only read can fail like this, in any language.
 _OF_WRITES = frozenset({"read_only", "invalid", "not_found", "syntax", "range"})
 _BSD_MARKS = ("unknown oid", "sysctl: oid ", "Tunable values are set in")
-_BY_SYSCTL = re.compile(r"^(?:\S*sysctl|error|warning|busybox)(?:\[[0-9]+\])?:|systemd-sysctl\[")
+_BY_SYSCTL = regex(r"^(?:\S*sysctl|error|warning|busybox)(?:\[[0-9]+\])?:|systemd-sysctl\[")
 
 
 def parse_read(text: str) -> Parsed:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 from hostcfg.platforms.linux.conf import key_to_path, path_to_key
 from hostcfg.platforms.linux.native import is_key
 from hostcfg.platforms.linux.parsers.problems import problem, spliced
@@ -15,8 +14,8 @@ from hostcfg.platforms.linux.parsers.text import BLANKS, clean, prompted
 if TYPE_CHECKING:
     from hostcfg.platforms.linux.parsers.problems import Problem
 
-ASSIGNED = re.compile(r"(?P<key>[a-z][\w-]*[./][^\s=]+)[ \t]*=[ \t]*(?P<raw>.*)")
-APPLYING = re.compile(r"\* .{0,80}?(?P<file>/[^\s]+)")
+ASSIGNED = regex(r"(?P<key>[a-z][\w-]*[./][^\s=]+)[ \t]*=[ \t]*(?P<raw>.*)")
+APPLYING = regex(r"\* .{0,80}?(?P<file>/[^\s]+)")
 
 
 @dataclass(frozen=True, slots=True)

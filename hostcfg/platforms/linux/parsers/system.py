@@ -9,10 +9,10 @@ Samples::
 
 from __future__ import annotations
 
-import re
 import shlex
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.linux.parsers.text import BLANKS, clean, head, prompted, share
@@ -20,12 +20,12 @@ from hostcfg.platforms.linux.parsers.text import BLANKS, clean, head, prompted, 
 if TYPE_CHECKING:
     from hostcfg.model import Json
 
-_MEMORY = re.compile(r"(?P<name>[A-Z][\w()]{1,40}):[ \t]+(?P<value>[0-9]{1,16})(?P<unit> kB)?")
-_RELEASE = re.compile(r"(?P<name>[A-Z][A-Z0-9_]{1,60})=(?P<raw>.*)")
-_VERSION = re.compile(r"[0-9]{1,3}\.[0-9]{1,5}[\w.+~-]{0,100}")
+_MEMORY = regex(r"(?P<name>[A-Z][\w()]{1,40}):[ \t]+(?P<value>[0-9]{1,16})(?P<unit> kB)?")
+_RELEASE = regex(r"(?P<name>[A-Z][A-Z0-9_]{1,60})=(?P<raw>.*)")
+_VERSION = regex(r"[0-9]{1,3}\.[0-9]{1,5}[\w.+~-]{0,100}")
 # "6.1.0-13-amd64" alone: FreeBSD's have no third number, Darwin's a first one of two digits.
-_ALONE = re.compile(r"[2-9]\.[0-9]{1,3}\.[0-9]{1,5}[\w.+~-]{0,100}")
-_MACHINES = re.compile(
+_ALONE = regex(r"[2-9]\.[0-9]{1,3}\.[0-9]{1,5}[\w.+~-]{0,100}")
+_MACHINES = regex(
     r"(?:x86_64|i[3-6]86|aarch64|arm\w*|ppc\w*|s390x?|mips\w*|riscv\w*|loongarch\w*|sparc\w*|alpha|ia64)"
 )
 

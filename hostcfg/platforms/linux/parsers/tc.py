@@ -14,9 +14,9 @@ stay text as printed (``"14.0ms"``, ``"32Mb"``: tc has rounded them); JSON has e
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.linux.parsers.text import (
@@ -31,29 +31,29 @@ from hostcfg.platforms.linux.parsers.text import (
 )
 
 if TYPE_CHECKING:
+    import re
+
     from hostcfg.model import Json
     from hostcfg.platforms.linux.parsers.text import Found
 
     Row = dict[str, Json]
 
-_HEADER = re.compile(
+_HEADER = regex(
     r"(?:deleted |added )?qdisc (?P<kind>[\w-]{1,32}) (?P<handle>[0-9a-f]{1,8}:)(?: \[?offloaded\]?)?"
     r"(?: dev (?P<dev>\S+))?(?P<place> root| ingress| clsact| parent (?P<parent>[0-9a-f:]{1,12}))?"
     r"(?P<options>(?: .*)?)"
 )
-_SENT = re.compile(
+_SENT = regex(
     r"Sent (?P<bytes>[0-9]{1,20}) bytes? (?P<packets>[0-9]{1,20}) pkts? "
     r"\(dropped (?P<drops>[0-9]{1,20}), overlimits (?P<overlimits>[0-9]{1,20}) "
     r"requeues (?P<requeues>[0-9]{1,20})\)"
 )
-_BACKLOG = re.compile(
-    r"(?:rate \S+ \S+ )?backlog (?P<backlog>\S+) (?P<qlen>[0-9]{1,20})p requeues [0-9]{1,20}"
-)
+_BACKLOG = regex(r"(?:rate \S+ \S+ )?backlog (?P<backlog>\S+) (?P<qlen>[0-9]{1,20})p requeues [0-9]{1,20}")
 # "maxpacket 942 drop_overlimit 0", and of codel "ldelay 1.2ms"
-_COUNTERS = re.compile(r"(?:[a-z][a-z0-9_]* [0-9][0-9A-Za-z.]{0,20}(?:[ ,]+|$)){1,32}")
-_COUNTER = re.compile(r"([a-z][a-z0-9_]{0,40}) ([0-9][0-9A-Za-z.]{0,20})")
+_COUNTERS = regex(r"(?:[a-z][a-z0-9_]* [0-9][0-9A-Za-z.]{0,20}(?:[ ,]+|$)){1,32}")
+_COUNTER = regex(r"([a-z][a-z0-9_]{0,40}) ([0-9][0-9A-Za-z.]{0,20})")
 _CAKE_LINES = 40
-_OPTION = re.compile(r"[A-Za-z_][\w-]*")
+_OPTION = regex(r"[A-Za-z_][\w-]*")
 # Options whose value is a word.
 _WITH_WORD = frozenset({"bandwidth", "ceil", "rate", "limit", "mode", "hw", "clockid", "default"})
 # Options with a fixed number of values, and those with as many numbers as follow.

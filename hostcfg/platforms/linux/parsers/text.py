@@ -7,7 +7,7 @@ import quopri
 import re
 from typing import TYPE_CHECKING
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 
 if TYPE_CHECKING:
     from hostcfg.model import Json
@@ -18,11 +18,11 @@ BLANKS = " \t"
 HEAD_CHARS = 65_536
 HEAD_LINES = 600
 
-_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][A-Za-z0-9])")
-_QUOTED = re.compile(r"^(?:> ?)+", re.MULTILINE)
-_QP = re.compile(r"^\s*[\w./-]+ ?=3D", re.MULTILINE)
+_ANSI = regex(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[()][A-Za-z0-9])")
+_QUOTED = regex(r"^(?:> ?)+", re.MULTILINE)
+_QP = regex(r"^\s*[\w./-]+ ?=3D", re.MULTILINE)
 # "$ ", "# ", "root@h:~# ", "[root@h ~]# ", "user@h ~ % " in front of a command.
-_PROMPT = re.compile(
+_PROMPT = regex(
     r"^[ \t]*(?:"
     r"[\w.-]{1,64}@[\w.-]{1,64}[^\s#$%>]{0,80}(?: [^\s#$%>]{0,80})?[#$%>]"
     r"|\[[^\]\n]{1,80}\][#$%]"

@@ -20,7 +20,7 @@ import re
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.linux.conf import key_to_path, path_to_key
@@ -30,7 +30,7 @@ from hostcfg.platforms.linux.parsers.text import BLANKS, clean, head
 if TYPE_CHECKING:
     from hostcfg.model import Json
 
-SECTION = re.compile(r"\[(?P<name>[^\[\]]{1,80})\]")
+SECTION = regex(r"\[(?P<name>[^\[\]]{1,80})\]")
 _RULES = {">": "at_least", "<": "at_most"}
 # Options of any tuned section that are no sysctls (tuned's profiles/unit.py).
 _OF_TUNED = frozenset(
