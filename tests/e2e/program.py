@@ -40,7 +40,7 @@ def hostcfg(
     home: Path | None = None,
     cwd: Path | None = None,
     stdin: bytes | str | None = None,
-    timeout_s: float = 60,
+    timeout_s: float = 110,
     **environment: str,
 ) -> Ran:
     """Run ``hostcfg`` with ``args``."""
