@@ -312,12 +312,14 @@ def test_a_host_without_mbuf_statistics_says_so(tmp_path: Path) -> None:
 
 def test_the_probe_never_reads_values_without_names_and_never_writes() -> None:
     body = PLATFORM.probe_script(ProbeRequest("0" * 16, None))
-    (line,) = [line for line in body.splitlines() if line.startswith("hc_names=")]
-    names = line.removeprefix("hc_names='").removesuffix("'")
+    (line,) = [line for line in body.splitlines() if line.startswith("hc_rest=")]
+    names = line.removeprefix("hc_rest='").removesuffix("'").strip()
     assert "=" not in names
     assert len(set(names.split())) == len(names.split())
     assert "sysctl -" not in body
-    assert ">" not in body.replace(">&2", "").replace("2>/dev/null", "").replace("==> %s <==", "")
+    assert ">" not in body.replace(">&2", "").replace("2>&1", "").replace("2>/dev/null", "").replace(
+        "==> %s <==", ""
+    )
 
 
 # stock values

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import UsageError
+from hostcfg.lean import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _ALWAYS_THERE = "kern.ostype"
-_NAME = re.compile(r"[A-Za-z_][\w.%+-]{0,255}")
+_READ = """\
+hc_rest=' {names} {last} '
+while :; do
+  hc_values=$(sysctl $hc_rest 2>&1)
+  printf '%s\\n' "$hc_values"
+  case $hc_values in
+  *'{last}: '*) break ;;
+  *"unknown oid '"*) ;;
+  *) break ;;
+  esac
+  hc_gone=${{hc_values##*"unknown oid '"}}
+  hc_gone=${{hc_gone%%"'"*}}
+  case $hc_rest in
+  *" $hc_gone "*) hc_rest=" ${{hc_rest#*" $hc_gone "}}" ;;
+  *) break ;;
+  esac
+done"""
+_NAME = regex(r"[A-Za-z_][\w.%+-]{0,255}")
 
 
 def checked_key(key: str) -> str:
@@ -30,21 +47,14 @@ def checked_value(key: str, raw: str) -> str:
 
 
 def read_names(names: Iterable[str]) -> str:
-    """sh text that prints every one of ``names`` that the host has, as ``name: value``.
+    """sh text that prints every one of ``names`` that the host has, as ``name: value``, and complaints.
 
     FreeBSD's sysctl(8) before 10 ends at the first name that it does not know (sbin/sysctl/sysctl.c
     at 9.3, ``errx``), so that what follows would look absent.  A name that every kernel has comes
-    last: where it is not answered, each name is asked for by itself.
+    last: where it is not answered, the names after the unknown one are asked for again.
     """
     words = " ".join(dict.fromkeys(checked_key(name) for name in names if name != _ALWAYS_THERE))
-    return (
-        f"hc_names='{words} {_ALWAYS_THERE}'\n"
-        "hc_values=$(sysctl $hc_names)\n"
-        "case $hc_values in\n"
-        f"*'{_ALWAYS_THERE}: '*) printf '%s\\n' \"$hc_values\" ;;\n"
-        '*) for hc_name in $hc_names; do sysctl "$hc_name"; done ;;\n'
-        "esac"
-    )
+    return _READ.format(names=words, last=_ALWAYS_THERE)
 
 
 def sysctl_command(key: str, raw: str) -> str:
