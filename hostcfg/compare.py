@@ -192,6 +192,7 @@ def compare_hosts(a: Facts, b: Facts) -> HostDifference:
             {n: (r.value, _comparable(r)) for n, r in readings_a.items()},
             {n: (r.value, _comparable(r)) for n, r in readings_b.items()},
             view="tree",
+            threshold_to_diff_deeper=0,  # key by key, however little two hosts have in common
         )
     )
     settings = tuple(SettingPair(n, readings_a[n], readings_b[n]) for n in names if n in changed)
@@ -209,7 +210,7 @@ def _native_pairs(a: Facts, b: Facts) -> tuple[NativePair, ...]:
     raw_a, raw_b = _raws(a), _raws(b)
     words_a = {k: v.split() for k, v in raw_a.items()}
     words_b = {k: v.split() for k, v in raw_b.items()}
-    changed = _changed_keys(DeepDiff(words_a, words_b, view="tree"))
+    changed = _changed_keys(DeepDiff(words_a, words_b, view="tree", threshold_to_diff_deeper=0))
     return tuple(NativePair(k, raw_a.get(k), raw_b.get(k)) for k in sorted(changed))
 
 

@@ -155,14 +155,21 @@ def finish(
     hosts: Sequence[HostChange],
     *,
     not_reached: Sequence[str] = (),
+    rolled_back: bool = False,
 ) -> int:
-    """Print what became of a change; the exit code."""
+    """Print what became of a change (``rolled_back``: of a rollback); the exit code."""
     from hostcfg.changes import change_document
 
     def blocks() -> list[Block]:
         from hostcfg.outputs.change_views import change_blocks
 
-        return change_blocks(change_id, hosts, not_reached=not_reached, details=session.details(hosts))
+        return change_blocks(
+            change_id,
+            hosts,
+            not_reached=not_reached,
+            details=session.details(hosts),
+            rolled_back=rolled_back,
+        )
 
     session.emit(lambda: change_document(change_id, hosts, not_reached), blocks)
     for host in hosts:

@@ -144,7 +144,8 @@ def _with_rate(asked: Asked, specs: Sequence[HostSpec]) -> Asked:
 def _check(asked: Asked) -> None:
     """The parts that need no host, before any is asked."""
     if asked.rate is None or asked.rtt is None:
-        missing = "--rate 100mbit (or auto)" if asked.rate is None else "--rtt 80ms (or auto)"
+        given = ((asked.rate, "--rate 100mbit (or auto)"), (asked.rtt, "--rtt 80ms (or auto)"))
+        missing = " and ".join(example for value, example in given if value is None)
         raise UsageError(f"a path has a rate and a round-trip time: give {missing}")
     if asked.rate != "auto":
         parse_rate(asked.rate)

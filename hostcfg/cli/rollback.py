@@ -78,7 +78,8 @@ def rollback(
             hosts=chosen,
             each=side_by_side(session, interrupts),
         )
-    return finish(session, done.id, done.hosts, not_reached=_not_reached(change, chosen, done.hosts))
+    left = _not_reached(change, chosen, done.hosts)
+    return finish(session, done.id, done.hosts, not_reached=left, rolled_back=True)
 
 
 def _chosen(session: Session, change: Change, host: str | None) -> list[str]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from hostcfg.outputs.blocks import Block, Code, Column, Heading, Paragraph, Row, Table, Tone
 from hostcfg.outputs.fleet_views import FEW, change_summary, plan_summary
 
+from hostcfg.changes import UNFINISHED
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -61,10 +63,11 @@ def change_blocks(
     *,
     not_reached: Sequence[str] = (),
     details: bool = True,
+    rolled_back: bool = False,
 ) -> list[Block]:
     """What became of each host, step by step, and how to go on.
 
-    Several hosts have a summary before them, or instead where ``details`` are not wanted.
+    ``rolled_back``: the change is a rollback, which stands where a host is reverted.  Several hosts have a summary before them, or instead where ``details`` are not wanted.
     """
     blocks: list[Block] = []
     if len(hosts) + len(not_reached) > FEW or not details:
@@ -74,7 +77,8 @@ def change_blocks(
             blocks += _host_blocks(host)
         if host.status == "pending" and change_id is not None:
             blocks.append(Paragraph(_pending_text(change_id, host), "warning", "waiting"))
-    if change_id is not None and hosts:
+    stands = {"applied", "pending", *(("reverted",) if rolled_back else ())}
+    if change_id is not None and any(host.status in stands for host in hosts):
         undo = f"Change {change_id}. To take it back: hostcfg rollback {change_id}"
         blocks.append(Paragraph(undo))
     return blocks
@@ -89,7 +93,8 @@ def _pending_text(change_id: str, host: HostChange) -> str:
 
 def _host_blocks(host: HostChange) -> list[Block]:
     count = len(host.steps)
-    aside = f"{host.status}, {count} step{'s' if count != 1 else ''}" if count else f"{host.status}, no step"
+    status = "reverted: it has its before-values" if host.status == "reverted" else host.status
+    aside = f"{status}, {count} step{'s' if count != 1 else ''}" if count else f"{status}, no step"
     blocks: list[Block] = [Heading(host.host, aside, STATUS_TONES[host.status])]
     if count:
         columns = (Column("Key", fixed=True), Column("Change"), Column("Outcome", fixed=True))
@@ -116,7 +121,13 @@ def history_blocks(changes: Sequence[Change]) -> list[Block]:
         return _one_change(changes[0])
     columns = (Column("Id", fixed=True), Column("What"), Column("Hosts"), Column("By"))
     rows = [Row((c.id, change_title(c), status_counts(c), f"{c.by}@{c.from_host}")) for c in changes]
-    return [Table(columns, rows)]
+    blocks: list[Block] = [Table(columns, rows)]
+    if any(host.status in UNFINISHED for change in changes for host in change.hosts):
+        told = (
+            "what became of a host that is not final, hostcfg rollback --unfinished asks it (and confirm ID)"
+        )
+        blocks.append(Paragraph(told, "warning", "unfinished"))
+    return blocks
 
 
 def change_title(change: Change) -> str:

@@ -136,6 +136,15 @@ def test_blanks_and_tabs_are_no_difference() -> None:
     assert difference.native == ()
 
 
+def test_hosts_with_almost_nothing_in_common_are_compared_key_by_key() -> None:
+    excerpt = linux("net.ipv4.tcp_rmem = 4096 87380 65536\nnet.ipv4.tcp_sack = 1\n", "b")
+    many = linux(SYSCTL + "".join(f"net.ipv4.tcp_key{n} = {n}\n" for n in range(60)))
+    for a, b in ((many, excerpt), (excerpt, many)):
+        difference = compare_hosts(a, b)
+        assert {p.setting for p in difference.settings} >= {"recv_buffer_default", "recv_buffer_max", "sack"}
+        assert {p.key for p in difference.native} >= {"net.ipv4.tcp_rmem", "net.ipv4.tcp_key7"}
+
+
 def test_two_hosts_by_setting_and_by_native_key() -> None:
     other = linux(SYSCTL.replace("6291456", "262144").replace("tcp_sack = 0", "tcp_sack = 1"), "b")
     difference = compare_hosts(linux(), other)
