@@ -38,6 +38,16 @@ def test_the_library_example_runs(tmp_path: Path) -> None:
         os.chdir(place)
 
 
+def test_the_profile_of_the_readme_has_no_fault(tmp_path: Path) -> None:
+    import re
+
+    from hostcfg.profiles.check import check_profile
+
+    (text,) = re.findall(r"^```yaml\n(name: .*?)^```$", README.read_text(), re.MULTILINE | re.DOTALL)
+    (tmp_path / "own.yaml").write_text(text)
+    assert check_profile(str(tmp_path / "own.yaml")) == []
+
+
 def test_every_setting_is_in_the_table() -> None:
     from hostcfg.settings import SETTINGS
 

@@ -94,7 +94,7 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point: exit 0, 1 (differences) or 2 (trouble); errors are one line on stderr."""
-    gc.set_threshold(50_000)  # what a start makes stays: 700, the default, looks through it for nothing
+    gc.set_threshold(100_000)  # what a start makes stays: 700, the default, looks through it for nothing
     try:
         code = cli.main(prog_name="hostcfg", standalone_mode=False)
         sys.stdout.flush()

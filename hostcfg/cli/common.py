@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
+FILE_ENDINGS = (".txt", ".json", ".conf", ".log", ".out")
+"""No host's name ends so: what is called so and is there was meant as a file: target."""
+
 OK, DIFFERS, TROUBLE = 0, 1, 2
 """Exit codes, as diff(1)."""
 
@@ -68,6 +71,9 @@ class Session:
         from hostcfg.targets import resolve_targets, select
 
         specs = resolve_targets(targets, self.inventory, once=once)
+        for spec in specs:
+            if spec.kind == "ssh" and spec.address.endswith(FILE_ENDINGS) and Path(spec.address).is_file():
+                raise UsageError(f"{spec.address!r} is a file here: did you mean file:{spec.address}?")
         return select(specs, self.inventory, limit=self.limit, exclude=self.exclude)
 
     @cached_property

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hostcfg.changes import UNFINISHED
 from hostcfg.outputs.blocks import Block, Code, Column, Heading, Paragraph, Row, Table, Tone
 from hostcfg.outputs.fleet_views import FEW, change_summary, plan_summary
-
-from hostcfg.changes import UNFINISHED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,7 +66,8 @@ def change_blocks(
 ) -> list[Block]:
     """What became of each host, step by step, and how to go on.
 
-    ``rolled_back``: the change is a rollback, which stands where a host is reverted.  Several hosts have a summary before them, or instead where ``details`` are not wanted.
+    ``rolled_back``: the change is a rollback, which stands where a host is reverted.
+    Several hosts have a summary before them, or instead where ``details`` are not wanted.
     """
     blocks: list[Block] = []
     if len(hosts) + len(not_reached) > FEW or not details:

@@ -176,3 +176,14 @@ def test_a_reader_that_goes_away_sees_no_traceback(far_end: str) -> None:
     shell = f"{sys.executable} -m hostcfg show {far_end} -o json | head -c 10"
     done = subprocess.run(["bash", "-c", shell], capture_output=True, check=False)
     assert b"Traceback" not in done.stderr
+
+
+def test_a_file_that_was_meant_as_one(tmp_path: Path) -> None:
+    (tmp_path / "far.txt").write_text(FACTS)
+    assert "file:far.txt" in hostcfg("show", "far.txt", cwd=tmp_path).one_line_of_trouble()
+
+
+def test_a_path_without_rate_and_rtt_names_both(far_end: str) -> None:
+    line = hostcfg("path", "local", far_end).one_line_of_trouble()
+    assert "--rate" in line
+    assert "--rtt" in line
