@@ -242,6 +242,10 @@ def test_a_holder_without_a_timer_and_one_that_nothing_is_known_of() -> None:
         "change X by a from b is pending there since c; "
         "it has no timer and waits for hostcfg confirm or rollback"
     )
+    young = sections(("refused", "locked\nX"), ("holder", "X\nstate=preparing"), ("holder-timer", "dead "))
+    refusal = reports.begin_report(JOB, young).refusal
+    assert refusal is not None
+    assert refusal.message.endswith("; it has just begun and not written anything yet")
     refusal = reports.begin_report(JOB, sections(("refused", "locked\n"))).refusal
     assert refusal is not None
     assert refusal.message.startswith("change unknown by ? from ?")

@@ -229,7 +229,9 @@ def _holder(found: Mapping[str, Section]) -> str:
     change = lines[0] if lines else "unknown"
     who = f"change {change} by {owner.get('by', '?')} from {owner.get('from', '?')}"
     how, left = _timer({"timer": found["holder-timer"]}) if "holder-timer" in found else (None, None)
-    if how == "alive":
+    if owner.get("state") == "preparing":
+        end = "it has just begun and not written anything yet"
+    elif how == "alive":
         end = f"it reverts in {left} s unless it is confirmed"
     elif how == "dead":
         end = "its timer is gone: hostcfg rollback --unfinished where it was started, "
