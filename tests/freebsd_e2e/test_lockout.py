@@ -163,6 +163,26 @@ def test_forced_the_connection_that_lives_takes_it_back(
 
 
 @pytest.mark.slow
+def test_forced_and_every_connection_cut_the_controller_waits_for_the_hosts_timer(
+    host: FreeBsdHost, client: Client, tiny: Path
+) -> None:
+    name = client.know("bsd", host.door)
+    start = host.snapshot()
+    controller = apply(client, name, tiny, 12)
+    wait_for(lambda: host.get(CAP) == "65536", "the write", 60)
+    locked_at = time.monotonic()
+    host.run("kill -9 $(ps -axo pid,command | sed -n 's/^ *\\([0-9]*\\) sshd: .*/\\1/p')")
+    wait_for(lambda: host.get(CAP) != "65536", "the timer", 20)
+    locked_s = time.monotonic() - locked_at
+    print(f"locked for {locked_s:.1f} s of at most 12 s")
+    assert locked_s <= 12
+    assert controller.wait(60) == 2
+    assert host.snapshot() == start
+    row = history(client)["hosts"][0]
+    assert row["status"] == "reverted"
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["14.2", "9.3"])
 def test_forced_and_the_controller_killed_the_hosts_timer_takes_it_back(
     client: Client, tiny: Path, release: str

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.hosts.freebsd.host import FreeBsdHost
+from tests.hosts.freebsd.host import CSH, FreeBsdHost
 from tests.sshd import SshServer
 
 if TYPE_CHECKING:
@@ -113,6 +113,7 @@ def test_denied_clusters_and_the_buffer_that_holds_them(client: Client) -> None:
     assert "net.inet.tcp.sendbuf_max" in finding["keys"]
 
 
+@pytest.mark.skipif(CSH is None, reason="no csh here")
 def test_a_csh_that_greets_and_complains(client: Client) -> None:
     greeting = (
         "echo Welcome to FreeBSD!\necho 'net.inet.tcp.rfc1323: 0'\nstty erase\nsetenv LC_ALL de_DE.UTF-8\n"

@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 TESTS = HERE.parents[1]
+CSH = Path(os.path.realpath(found)).name if (found := shutil.which("csh")) else None
+"""The csh of this machine, which is root's shell before 14; without one root gets sh."""
 _PATH = "/sbin:/bin:/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin"
 # What of the base system is the test machine's own program, and where FreeBSD has it.
 _REAL = {
-    "/bin": "cat chmod cp csh date dd echo expr hostname kill ln ls mkdir mv pwd rm rmdir sleep sync test [",
+    "/bin": "cat chmod cp date dd echo expr hostname kill ln ls mkdir mv pwd rm rmdir sleep sync test [",
     "/usr/bin": "awk basename chgrp cmp cut dirname env false find grep head hexdump id mktemp od printf sed "
     "sort tail tee touch tr true uniq xargs",
     "/usr/sbin": "chown",
@@ -220,7 +222,7 @@ class FreeBsdHost:
         (self.root / "tmp").chmod(0o1777)
         os.chown(self.root / "home/ops", 1001, 1001)
         self._programs()
-        shell = RELEASES[self.release].root_shell
+        shell = RELEASES[self.release].root_shell if CSH is not None else "/bin/sh"
         contents = {
             "/etc/passwd": _PASSWD.format(shell=shell),
             "/etc/group": _GROUP,
@@ -257,13 +259,16 @@ class FreeBsdHost:
 
     def _programs(self) -> None:
         links = {"/lib": "emu/usr/lib", "/lib64": "emu/usr/lib64", "/usr/lib": "../emu/usr/lib"}
+        if sys.base_prefix == "/usr/local":
+            links["/usr/local/lib"] = "/emu/python/lib"  # where that Python has its library
         links["/emu/interpreter"] = f"python/bin/python{sys.version_info[0]}.{sys.version_info[1]}"
         links["/bin/sh"] = "/emu/usr/bin/dash"
         for folder, names in _REAL.items():
             links |= {f"{folder}/{name}": f"/emu/usr/bin/{name}" for name in names.split()}
         for folder, names in _EMULATED.items():
             links |= {f"{folder}/{name}": "/emu/program" for name in names.split()}
-        links["/bin/csh"] = "/emu/usr/bin/bsd-csh"
+        if CSH is not None:
+            links["/bin/csh"] = f"/emu/usr/bin/{CSH}"
         for path, target in links.items():
             if path.rpartition("/")[2] not in self.missing:
                 self.file(path).symlink_to(target)
