@@ -14,7 +14,7 @@ A value without its key's form raises ValueError: it is unparsed, neither text n
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from hostcfg.lean import dataclass, regex
@@ -60,6 +60,7 @@ def _int_names() -> dict[str, frozenset[str]]:
     return {directory: frozenset(names.split()) for directory, names in INTS.items()}
 
 
+@lru_cache(maxsize=4096)
 def form_of(key: str) -> Form | None:
     """The form of ``key``'s value, or None for a key that the table does not know.
 

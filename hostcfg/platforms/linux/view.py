@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import HostError
@@ -105,20 +105,31 @@ def view_of(host: str, sections: Sequence[Section]) -> View:
 def _take_proc_sys(view: View, section: Section, host: str) -> None:
     if section.status == 97:
         raise HostError("command", "the host has no grep, cat or sed to read /proc/sys with", host=host)
+    others = section.errors.split("\n")
     for line in section.text.split("\n"):
         found = _PROC.fullmatch(line)
-        if found is not None:
-            key, source = path_to_key(found["path"]), f"/proc/sys/{found['path']}"
-            earlier = view.native.get(key)
-            raw = found["raw"] if earlier is None or not earlier.raw else f"{earlier.raw}\n{found['raw']}"
-            view.native[key] = Native(key, raw, State.VALUE, source)
-    for line in f"{section.errors}\n{section.text}".split("\n"):
+        if found is None:
+            others.append(line)
+            continue
+        path, raw = found.groups()
+        key, source = _key_and_source(path)
+        earlier = view.native.get(key)
+        if earlier is not None and earlier.raw:
+            raw = f"{earlier.raw}\n{raw}"
+        view.native[key] = Native(key, raw, State.VALUE, source)
+    for line in others:
         failed = _PROC_ERROR.search(line)
         if failed is None or _PROC.fullmatch(line) or "No such file" in failed["why"]:
             continue
         key = path_to_key(failed["path"])
         source = f"/proc/sys/{failed['path']}: {failed['why'].strip()}"
         view.native.setdefault(key, Native(key, None, State.DENIED, source))
+
+
+@lru_cache(maxsize=4096)
+def _key_and_source(path: str) -> tuple[str, str]:
+    """One key and one source for all hosts of a fleet: their names are most of what a host's facts hold."""
+    return path_to_key(path), f"/proc/sys/{path}"
 
 
 def _take_modes(view: View, text: str) -> None:
