@@ -39,6 +39,7 @@ def lean_dataclass(*, slots: bool, frozen: bool = False) -> Callable[[type[Any]]
         if odd or not slots or hasattr(cls, "__post_init__") or dataclasses.is_dataclass(cls):
             original: type[Any] = dataclasses.dataclass(slots=slots, frozen=frozen)(cls)
             return original
+        cls.__doc__ = cls.__doc__ or cls.__name__  # where it has none, dataclasses asks inspect for 5 ms
         made: type[Any] = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
         values = _values_of(made)
         methods: dict[str, object] = {

@@ -129,6 +129,7 @@ def _leave(code: int) -> NoReturn:
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(code)  # the interpreter's own end could not be trusted while they run
+    gc.freeze()  # nor does the interpreter's end look through everything once more
     sys.exit(code)
 
 
