@@ -84,7 +84,8 @@ def _by_line(paragraph: list[str], kinds: dict[str, int], judge: Judge) -> list[
     """``paragraph`` cut where its lines change from one kind to another that it surely holds too."""
     best = max(kinds, key=lambda kind: kinds[kind]) if kinds else None
     rivals = {kind for kind, points in kinds.items() if points >= SURE}
-    if best is None or len(rivals) < 2 or rivals <= _ALIKE or len(paragraph) > (2000 if judge.sampled else 20000):
+    longest = 2000 if judge.sampled else 20000  # lines that are asked for one by one
+    if best is None or len(rivals) < 2 or rivals <= _ALIKE or len(paragraph) > longest:
         return [(best, paragraph)]
     rival_parsers = [parser for parser in judge.parsers if parser.kind in rivals]
     owners = [_owner(line, rival_parsers, kinds) for line in paragraph]

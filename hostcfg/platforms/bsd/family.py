@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from fnmatch import translate
-from functools import lru_cache
+from functools import cache, lru_cache
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 from hostcfg.platforms.bsd.values import OID
 
 _MARKS = {
@@ -65,19 +65,16 @@ _MARKS = {
         kern.ipc.nmbjclusters lwkt.* jail.* vfs.hammer.* vfs.hammer2.* net.netisr.* kern.usched_*
         net.inet.tcp.ncr net.inet.tcp.eifel net.inet.tcp.limitedtransmit net.inet.tcp.sosend_*""",
 }
-_PATTERNS = {
-    os: re.compile("|".join(translate(mark) for mark in marks.split())) for os, marks in _MARKS.items()
-}
-_SHARED_BUFFERS = re.compile(r"net\.inet\.tcp\.(?:send|recv)buf_(?:auto|inc|max)")
+_SHARED_BUFFERS = regex(r"net\.inet\.tcp\.(?:send|recv)buf_(?:auto|inc|max)")
 
-_LINE = re.compile(rf"^[ \t]{{0,64}}(?P<name>{OID})[ \t]{{0,64}}(?P<separator>[:=])", re.MULTILINE)
-_NAME = re.compile(rf"(?<![\w.]){OID}")
-_LINUX_LINE = re.compile(
+_LINE = regex(rf"^[ \t]{{0,64}}(?P<name>{OID})[ \t]{{0,64}}(?P<separator>[:=])", re.MULTILINE)
+_NAME = regex(rf"(?<![\w.]){OID}")
+_LINUX_LINE = regex(
     r"^[ \t]{0,64}(?:net[./](?:ipv4|ipv6|core|netfilter|bridge|unix|mptcp)|kernel|fs|abi|sunrpc|crypto)"
     r"[./][\w./-]+[ \t]{0,64}=",
     re.MULTILINE,
 )
-_OSTYPE = re.compile(r"kern\.ostype\s{0,8}[:=]\s{0,8}(\w+)")
+_OSTYPE = regex(r"kern\.ostype\s{0,8}[:=]\s{0,8}(\w+)")
 _OSTYPES = {
     "Darwin": "macos",
     "NetBSD": "netbsd",
@@ -85,7 +82,7 @@ _OSTYPES = {
     "DragonFly": "dragonfly",
     "FreeBSD": "freebsd",
 }
-_WEAK = re.compile(
+_WEAK = regex(
     r"kern\.ipc\.maxsockbuf: (?:4194304|6291456|8388608)\b|kern\.ipc\.nmbclusters: (?:32768|65536)\b"
     r"|[Rr]esult too large|sysctl -w kern\.ipc"
 )
@@ -110,13 +107,21 @@ class Evidence:
         return next((os for os, points in self.points.items() if points == best > 0), "freebsd")
 
 
+@cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    """One pattern for each system, compiled when it is first needed: start-up does not pay for it."""
+    return {
+        os: re.compile("|".join(translate(mark) for mark in marks.split())) for os, marks in _MARKS.items()
+    }
+
+
 @lru_cache(maxsize=16)
 def evidence(text: str) -> Evidence:
     """What the keys in ``text`` (its first MiB) say about where it comes from."""
     text = text[:_SCAN]
     found = list(_LINE.finditer(text))
     names = {match["name"] for match in found} | {match[0] for match in _NAME.finditer(text[:65536])}
-    points = {os: float(sum(1 for n in names if p.fullmatch(n))) for os, p in _PATTERNS.items()}
+    points = {os: float(sum(1 for n in names if p.fullmatch(n))) for os, p in _patterns().items()}
     if points["netbsd"]:
         points["freebsd"] -= sum(1 for name in names if _SHARED_BUFFERS.fullmatch(name))
     named = _OSTYPE.search(text)

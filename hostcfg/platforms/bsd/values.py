@@ -6,17 +6,18 @@ plain text, and a value that has not its key's form is no value at all.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Literal
 
-from hostcfg.lean import dataclass
+from hostcfg.lean import dataclass, regex
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable, Mapping
 
     from hostcfg.model import Json
 
-KeyType = Literal["int", "ints", "word", "words", "text"]
+KeyType = Literal["int", "ints", "word", "words", "names", "text"]
+"""``words`` are separated by commas, ``names`` by blanks."""
 When = Literal["runtime", "increase", "loader", "read"]
 Scope = Literal["vnet", "global"]
 
@@ -29,9 +30,9 @@ _TOP_LEVELS = (
 OID = rf"(?:{'|'.join(_TOP_LEVELS)})(?:\.[A-Za-z0-9_%][\w%+@,-]*)+\.?"
 """A name of sysctl(8): a known first level, then at least one more (``dev.em.0.%desc``)."""
 
-_INTEGER = re.compile(r"([+-]?)(0[xX][0-9A-Fa-f]{1,32}|0[0-7]{0,40}|[1-9][0-9]{0,30})")
-_PRINTED = re.compile(r"(-?)(0x[0-9a-f]{1,32}|0|[1-9][0-9]{0,30})")
-_WORD = re.compile(r"[A-Za-z0-9_+-]+")
+_INTEGER = regex(r"([+-]?)(0[xX][0-9A-Fa-f]{1,32}|0[0-7]{0,40}|[1-9][0-9]{0,30})")
+_PRINTED = regex(r"(-?)(0x[0-9a-f]{1,32}|0|[1-9][0-9]{0,30})")
+_WORD = regex(r"[A-Za-z0-9_+-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +78,13 @@ def _number(text: str, form: re.Pattern[str]) -> int | None:
     return -number if sign == "-" else number
 
 
-def parse_words(text: str) -> list[str] | None:
-    """``newreno, cubic`` or ``reno newreno cubic`` as a list; None if something in it is no word."""
-    words = [word for word in re.split(r"[,\s]+", text.strip()) if word]
+def parse_words(text: str, separator: str = ",") -> list[str] | None:
+    """``newreno, cubic`` as a list; None if something in it is no name.
+
+    ``separator`` " " is NetBSD's: ``reno newreno cubic``.  The two are not mixed: the head of a table,
+    ``CCmod D PCB count``, is no list of FreeBSD's.
+    """
+    words = [word.strip() for word in (text.split(separator) if separator != " " else text.split())]
     if not words or not all(_WORD.fullmatch(word) and not word.isdecimal() for word in words):
         return None
     return words
@@ -105,7 +110,8 @@ def typed(
     if key.type == "ints":
         numbers = [integer(part) for part in raw.split()]
         return bool(numbers) and None not in numbers, raw.strip()
-    words = parse_words(raw) if "\n" not in raw else None
+    separator = " " if key.type == "names" else ","
+    words = parse_words(raw.strip(), separator) if "\n" not in raw else None
     if key.type == "word":
         return words is not None and len(words) == 1, raw.strip()
     return words is not None, list(words or [])

@@ -30,7 +30,7 @@ NETBSD_KEYS = table(
             *("net.inet.tcp.delack_ticks", "net.inet.tcp.mssdflt", "net.inet.ip.ifq.maxlen"),
         ),
         NativeKey("net.inet.tcp.congctl.selected", "word", ""),
-        NativeKey("net.inet.tcp.congctl.available", "words", "", "read"),
+        NativeKey("net.inet.tcp.congctl.available", "names", "", "read"),
     ]
 )
 OPENBSD_KEYS = table(
