@@ -102,6 +102,7 @@ def test_what_every_changer_has() -> None:
     assert LINUX.modules_for("net.ipv4.tcp_congestion_control", "bbr") == ("tcp_bbr",)
     assert LINUX.modules_for("qdisc/eth0", "fq") == ("sch_fq",)
     assert LINUX.modules_for("net.ipv4.tcp_sack", "1") == ()
+    assert LINUX.modules_for("net.ipv4.tcp_sack", "one") == ()
 
 
 def step(

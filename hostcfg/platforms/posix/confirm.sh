@@ -88,11 +88,12 @@ hc_give_up() {
 	hc_confirm_refuse "$1" "$2"
 }
 
-# The newest five finished backups stay.  Ids sort by time.
+# The newest five finished backups stay, this one among them; ids of one second do not sort by time.
 hc_prune() {
-	hc_n=0
-	for hc_d in $(ls -r "$hc_base"); do
-		[ -d "$hc_base/$hc_d" ] && [ -e "$hc_base/$hc_d/owner" ] || continue
+	hc_n=1
+	# shellcheck disable=SC2045 # names here are ids: no blanks
+	for hc_d in $(ls -t "$hc_base"); do
+		[ "$hc_d" != "$hc_id" ] && [ -d "$hc_base/$hc_d" ] && [ -e "$hc_base/$hc_d/owner" ] || continue
 		hc_read_state "$hc_base/$hc_d"
 		case $hc_state in
 		confirmed | restored | failed)
