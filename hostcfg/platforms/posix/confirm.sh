@@ -98,7 +98,10 @@ hc_prune() {
 		case $hc_state in
 		confirmed | restored | failed)
 			hc_n=$((hc_n + 1))
-			[ "$hc_n" -gt 5 ] && rm -rf "${hc_base:?}/$hc_d"
+			[ "$hc_n" -gt 5 ] || continue
+			# a timer that has not seen the end yet must not find its directory gone
+			(hc_id=$hc_d hc_dir=$hc_base/$hc_d hc_revert=1 && hc_stop_timer)
+			rm -rf "${hc_base:?}/$hc_d"
 			;;
 		esac
 	done
