@@ -116,6 +116,26 @@ def test_without_persist_a_boot_ends_it_and_the_rollback_says_so(host: FreeBsdHo
     assert {k: v for k, v in host.snapshot().items() if k != "values"} == start
 
 
+@pytest.mark.parametrize("persist", [(), ("--persist",)])
+def test_a_boot_while_a_change_is_held_leaves_nothing_of_it(
+    host: FreeBsdHost, client: Client, persist: tuple[str, ...]
+) -> None:
+    """The timer is gone with the boot, and so are the values: what is left is to say so."""
+    name = client.know("bsd", host.door)
+    start = host.snapshot()
+    row = apply(client, name, "wan", "--hold", "--revert-in", "300", *persist)
+    assert row["status"] == "pending"
+    host.reboot()
+    ran = client("rollback", "--unfinished", "--yes", "-o", "json")
+    assert ran.code == 0, ran.stderr
+    assert ran.document["hosts"][0]["status"] == "reverted"
+    values = without_boot(start.pop("values"))
+    now = host.snapshot()
+    assert without_boot(now.pop("values")) == values
+    assert now == start
+    assert client("apply", name, "-p", "lan", *LAN, "--yes").code == 0  # the host is free again
+
+
 # jails
 
 

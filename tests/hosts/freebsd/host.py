@@ -198,7 +198,7 @@ class FreeBsdHost:
         """Ends all processes, forgets what is not on the disk, and boots as rc(8) would."""
         self._stop()
         shutil.rmtree(self.state)
-        self._boot()
+        self._boot(up_s=1)
         self.door.enter = self.enter()
 
     def close(self) -> None:
@@ -240,7 +240,7 @@ class FreeBsdHost:
             self.file(path).write_text(text)
             self.file(path).chmod(0o644)
 
-    def _boot(self) -> None:
+    def _boot(self, up_s: int = 3600) -> None:
         """The loader, the kernel, and what rc(8) does with settings."""
         path = self.file("/boot/loader.conf")
         text = path.read_text() if path.exists() else ""
@@ -252,6 +252,7 @@ class FreeBsdHost:
             loader=loader,
             about=self.about,
             without=self.without,
+            up_s=up_s,
         )
         self._start()
         if loader or self.file("/etc/sysctl.conf").read_text() != SYSCTL_CONF:

@@ -228,8 +228,9 @@ def new_state(
     loader: Mapping[str, str] | None = None,
     about: Mapping[str, str] | None = None,
     without: Sequence[str] = (),
+    up_s: int = 3600,
 ) -> None:
-    """The files of a host that was just booted; ``values`` and ``about`` differ from the release's own.
+    """The files of a host booted ``up_s`` ago; ``values`` and ``about`` differ from the release's own.
 
     Of ``loader``, the variables of loader.conf, only tunables count, as in the kernel.
 
@@ -248,7 +249,7 @@ def new_state(
         n: v for n, v in (loader or {}).items() if n in tree and ("T" in tree[n].flags or n == "kern.hz")
     }
     for name in ("values", "stock"):
-        write_rows(str(folder / name), (now | _identity(release) | dict(values or {}) | tuned).items())
+        write_rows(str(folder / name), (now | _identity(release, up_s) | dict(values or {}) | tuned).items())
     manners = {
         "sysctl": release.sysctl,
         "netstat": release.netstat,
@@ -270,14 +271,14 @@ def new_state(
     folder.chmod(0o755)
 
 
-def _identity(release: Release) -> dict[str, str]:
+def _identity(release: Release, up_s: int) -> dict[str, str]:
     """What tells this release and this boot."""
     name = release.version
     found = {
         "kern.osrelease": name,
         "kern.osreldate": str(release.osreldate),
         "kern.hz": str(release.hz),
-        "kern.boottime": f"{{ sec = {int(time.time()) - 60}, usec = 834643 }} Mon Nov 30 14:30:02 2026",
+        "kern.boottime": f"{{ sec = {int(time.time()) - up_s}, usec = 834643 }} Mon Nov 30 14:30:02 2026",
         "kern.hostname": f"fbsd{name.partition('-')[0].replace('.', '')}",
         "kern.hostuuid": "5a1e3c52-0000-4000-8000-00a0c9000001",
         "@modules": "",

@@ -11,7 +11,8 @@ import errno
 import os
 import sys
 
-from tests.hosts.freebsd.programs.kernel import BITS, NODE, OPAQUE, STRING, Kernel, unsigned
+from tests.hosts.freebsd.programs.kernel import BITS, NODE, OPAQUE, STRING, Kernel
+from tests.hosts.freebsd.programs.words import SPACE, number_of, without_comment
 
 _USAGE = {
     "7": ("[-bdehNnoqx] name[=value] ...", "[-bdehNnoqx] -a"),
@@ -28,7 +29,6 @@ _FLAGS = {
     "10": "AabdefhiNnoqTwWxX",
     "14": "AabBdefFhilNnoqtTwWxX",
 }
-_SPACE = " \t\n\v\f\r"
 _FORMATS = {
     "integer": "I",
     "unsigned integer": "IU",
@@ -133,7 +133,7 @@ class Sysctl:
         except IsADirectoryError:
             return 0
         for number, line in enumerate(lines, 1):
-            text = _without_comment(line).strip(_SPACE)
+            text = without_comment(line).strip(SPACE)
             if text:
                 failures += self.parse(text, f" at line {number}")
         return failures
@@ -161,14 +161,14 @@ class Sysctl:
         """Name and value; None: nothing is to be set."""
         ends = [string.index(mark) for mark in ("=" if self.old else "=:") if mark in string]
         if not ends:
-            return (string if self.old else string.rstrip(_SPACE)), None
-        name, value = string[: min(ends)], string[min(ends) + 1 :].lstrip(_SPACE)
+            return (string if self.old else string.rstrip(SPACE)), None
+        name, value = string[: min(ends)], string[min(ends) + 1 :].lstrip(SPACE)
         if self.old:
             return name, value
         if value[:1] in ("'", '"'):
             quote, value = value[0], value[1:]
             value = value.removesuffix(quote)
-        return name.rstrip(_SPACE), value
+        return name.rstrip(SPACE), value
 
     # -- set ----------------------------------------------------------------------------------------
 
@@ -193,7 +193,7 @@ class Sysctl:
                 if self.old or self.style == "10"
                 else [w for w in raw.replace(",", " ").split(" ") if w]
             )
-            numbers = [(word, _number(word, kind)) for word in words]
+            numbers = [(word, number_of(word, kind)) for word in words]
             bad = next((word for word, number in numbers if number is None), None)
             if bad is not None:
                 return self.fail(f"invalid {kind} '{bad}'{line}")
@@ -271,36 +271,6 @@ class Sysctl:
         if "d" in self.flags:
             parts.append(description)
         return ": ".join(parts) if parts else None
-
-
-def _number(word: str, kind: str) -> int | None:
-    """strtol(3) or strtoul(3), base 0; None where that is no number or does not fit 64 bits."""
-    text = word.lstrip(_SPACE)
-    sign = -1 if text.startswith("-") else 1
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    if not digits.isascii() or not digits.isalnum():
-        return None
-    try:
-        octal = len(digits) > 1 and digits[0] == "0" and digits.isdigit()
-        number = int(digits, 8 if octal else 0)
-    except ValueError:
-        return None
-    limit = 2**64 if unsigned(kind) else 2**63
-    return sign * number if number < limit else None
-
-
-def _without_comment(line: str) -> str:
-    """The text before a ``#`` that no backslash escapes and no quote holds."""
-    start = 0
-    first = min((line.index(quote) for quote in "'\"" if quote in line), default=len(line))
-    while (at := line.find("#", start)) >= 0:
-        if at > first:
-            close = line.find(line[first], first + 1)
-            return line[: close + 1] if close >= 0 else line
-        if at == 0 or line[at - 1] != "\\":
-            return line[:at]
-        start = at + 1
-    return line
 
 
 def _write(descriptor: int, text: str) -> None:
