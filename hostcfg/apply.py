@@ -92,6 +92,7 @@ def apply_host(
             plan = planner(read(first, host))
             on_event("planned")
             if not plan.steps:
+                _refuse_while_pending(journal, host)
                 return HostChange(host, plan.os, "applied", notes=tuple(plan.notes))
             changer = get_changer(plan.os)
             run = HostRun(
@@ -112,6 +113,16 @@ def apply_host(
         raise
     except HostcfgError as error:
         return HostChange(host, "", "failed", error=Fault.of(error))
+
+
+def _refuse_while_pending(journal: Journal, host: str) -> None:
+    """ChangeRefused where all is as wanted only until the timer of a held change takes it back."""
+    for change in journal.unfinished():
+        if any(one.host == host and one.status == "pending" for one in change.hosts):
+            message = (
+                f"change {change.id} waits on it: hostcfg confirm {change.id} or hostcfg rollback {change.id}"
+            )
+            raise ChangeRefused(message, host=host)
 
 
 def _assignments(changer: Changer, steps: Sequence[Step | StepResult]) -> dict[str, dict[str, str]]:

@@ -57,6 +57,10 @@ def make_plan(
         writes += _only_persisted(facts, platform, writes, also or {})
     fixed = {w.key: facts.native[w.key].fixed for w in writes if w.key in facts.native}
     wanted = [_step_data(w) for w in writes if fixed.get(w.key) is None]
+    touched = {*fixed, *(also or {})}
+    if touched and all(key in facts.native and facts.native[key].fixed is not None for key in touched):
+        why = next(iter(facts.native[key].fixed for key in touched))
+        raise ChangeRefused(f"nobody can write anything that is wanted here: {why}", host=facts.host)
     plan = plan_writes(facts, platform, wanted, persist=persist, force=force)
     return replace(plan, notes=(*_left_out(fixed), *plan.notes))
 

@@ -8,8 +8,9 @@ inventory names it.  A banner that lies costs one more command.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from hostcfg.errors import HostcfgError, HostError, InputError
 from hostcfg.lean import dataclass
@@ -100,8 +101,18 @@ def _probe_posix(transport: Transport, spec: HostSpec, peer: str | None) -> Fact
     return platform.assemble(spec.name, sections)
 
 
+_NONCE = "HOSTCFG-NONCE"
+
+
 def posix_script(request: ProbeRequest) -> str:
     """One sh script for every POSIX system: it asks ``uname -s`` and runs that system's part."""
+    return _script_template(request.peer).replace(_NONCE, request.nonce)
+
+
+@lru_cache(maxsize=64)
+def _script_template(peer: str | None) -> str:
+    """The same text for all hosts of a fleet, but for what no host may foresee."""
+    request = ProbeRequest(_NONCE, peer)
     cases = []
     for platform in all_platforms():
         body = platform.probe_script(request)
@@ -151,13 +162,20 @@ def read_file(host: str, path: Path, *, os_name: str | None = None) -> Facts:
 def read_bytes(path: Path) -> bytes:
     """The bytes of a file that a user named; InputError that says why it can't be read."""
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise InputError("is larger than 64 MiB: this is no output of a host's commands", path=str(path))
-        return path.read_bytes()
+        with path.open("rb") as file:
+            return read_bounded(file, str(path))
     except OSError as error:
         raise InputError(f"can't be read: {error.strerror or error}", path=str(path)) from None
     except ValueError as error:
         raise InputError(f"is no path: {error}", path=repr(str(path))) from None
+
+
+def read_bounded(file: BinaryIO, path: str) -> bytes:
+    """All of ``file``; InputError if it is larger than any host's output, or has no end."""
+    data = file.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise InputError("is larger than 64 MiB: this is no output of a host's commands", path=path)
+    return data
 
 
 def read_pasted(host: str, text: str, path: str, *, os_name: str | None = None) -> Facts:
@@ -174,6 +192,8 @@ def read_pasted(host: str, text: str, path: str, *, os_name: str | None = None) 
         )
     if name not in {platform.name for platform in all_platforms()}:
         readable = ", ".join(p.title for p in all_platforms())
+        if name == "any":
+            raise InputError("is the result of a test and holds no settings; give it to --iperf3", path=path)
         raise InputError(f"is output of {name}; hostcfg knows the settings of {readable}", path=path)
     sections = [piece.section for piece in pasted.pieces if piece.parser.os in (name, "any")]
     facts = get_platform(name).assemble(host, sections)

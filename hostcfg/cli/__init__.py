@@ -95,30 +95,14 @@ def cli() -> None:
 def main() -> None:
     """Entry point: exit 0, 1 (differences) or 2 (trouble); errors are one line on stderr."""
     gc.set_threshold(100_000)  # what a start makes stays: 700, the default, looks through it for nothing
+    if sys.stdout is None or sys.stderr is None:  # closed by the caller: there is nobody to tell
+        sys.exit(2)
+    code = _run()
     try:
-        code = cli.main(prog_name="hostcfg", standalone_mode=False)
         sys.stdout.flush()
-    except click.exceptions.Exit as done:
-        code = done.exit_code
-    except click.ClickException as error:
-        error.show()
-        code = 2
-    except click.Abort:
-        click.echo("interrupted", err=True)
-        code = 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads: end in silence
-        code = 141
-    except HostcfgError as error:
-        report(error)
-        code = 2
-    except Exception as error:
-        if "HOSTCFG_TRACEBACK" in os.environ:
-            raise
-        said = f"a fault in hostcfg itself: {type(error).__name__}: {error}"
-        report(HostcfgError(f"{said}; please report it with what HOSTCFG_TRACEBACK=1 prints"))
-        code = 2
-    _leave(code if isinstance(code, int) else 0)
+    except OSError as error:
+        code = _output_failed(error)
+    _leave(code)
 
 
 def _leave(code: int) -> NoReturn:
@@ -131,6 +115,42 @@ def _leave(code: int) -> NoReturn:
         os._exit(code)  # the interpreter's own end could not be trusted while they run
     gc.freeze()  # nor does the interpreter's end look through everything once more
     sys.exit(code)
+
+
+def _run() -> int:
+    try:
+        with cli.make_context("hostcfg", sys.argv[1:]) as context:
+            cli.invoke(context)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as error:
+        error.show()
+    except (click.Abort, KeyboardInterrupt, EOFError):
+        click.echo("hostcfg: interrupted", err=True)
+        return 130
+    except OSError as error:
+        return _output_failed(error)
+    except HostcfgError as error:
+        report(error)
+    except MemoryError:
+        report(HostcfgError("not enough memory for this input"))
+    except Exception as error:
+        if "HOSTCFG_TRACEBACK" in os.environ:
+            raise
+        said = f"a fault in hostcfg itself: {type(error).__name__}: {error}"
+        report(HostcfgError(f"{said}; please report it with what HOSTCFG_TRACEBACK=1 prints"))
+    else:
+        return 0
+    return 2
+
+
+def _output_failed(error: OSError) -> int:
+    """A reader that has gone ends in silence, as `| head` expects; a full disk is told."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else Python tries again at its end
+    if isinstance(error, BrokenPipeError):
+        return 141
+    report(HostcfgError(f"{error.strerror or error}", key=str(error.filename or "standard output")))
+    return 2
 
 
 def report(error: HostcfgError) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,15 +57,26 @@ def parse(session: Session, files: tuple[str, ...], kind: str | None) -> int:
 def _parse_file(file: str, kind: str | None) -> Parsed:
     from hostcfg.pasted import decode_bytes, parse_pasted
     from hostcfg.platforms import all_parsers
-    from hostcfg.reader import read_bytes
+    from hostcfg.reader import read_bounded, read_bytes
 
-    data = sys.stdin.buffer.read() if file == "-" else read_bytes(Path(file))
+    path = "standard input" if file == "-" else file
+    data = read_bounded(sys.stdin.buffer, path) if file == "-" else read_bytes(Path(file))
     parsed = parse_pasted(decode_bytes(data), all_parsers(), kind)
     if parsed is None:
         kinds = ", ".join(sorted({parser.kind for parser in all_parsers()}))
-        path = "standard input" if file == "-" else file
         raise InputError(f"no known output; if you know what it is, say --as KIND: {kinds}", path=path)
+    if kind is not None and parsed.unrecognized and not _says_something([parsed.values, parsed.extra]):
+        raise InputError(f"is no output of {kind}: no line of it was understood", path=path)
     return parsed
+
+
+def _says_something(value: object) -> bool:
+    """Whether anything but null is in ``value``, at any depth."""
+    if isinstance(value, Mapping):
+        return any(_says_something(v) for v in value.values())
+    if isinstance(value, (list, tuple)):
+        return any(_says_something(v) for v in value)
+    return value is not None
 
 
 def _print(session: Session, parsed: Parsed, file: str | None) -> None:
