@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hostcfg.model import Finding, State
-from hostcfg.platforms.linux.boot_findings import boot_findings, config_only
 from hostcfg.platforms.linux.keys import (
     AVAILABLE,
     CONGESTION_CONTROL,
@@ -42,7 +41,10 @@ _TUNERS = {"tuned": "TuneD", "bpftune": "bpftune", "ktune": "ktune"}
 def findings_of(facts: Facts, view: View) -> list[Finding]:
     """All findings, by severity and within it in the order of the checks."""
     found = [finding for check in _CHECKS for finding in check(facts, view)]
-    found += boot_findings(facts, view)
+    if view.host is not None or view.config:  # else the text says nothing of a boot
+        from hostcfg.platforms.linux.boot_findings import boot_findings, config_only
+
+        found = [*config_only(facts, view), *found, *boot_findings(facts, view)]
     return sorted(found, key=lambda finding: RANK[finding.severity])
 
 
@@ -246,7 +248,6 @@ def _value(facts: Facts, setting: str) -> Value | None:
 
 
 _CHECKS: Sequence[Callable[[Facts, View], Iterable[Finding]]] = (
-    config_only,
     _options,
     _buffers,
     _memory,

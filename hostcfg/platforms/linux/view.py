@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING
 from hostcfg.errors import HostError
 from hostcfg.lean import dataclass, regex
 from hostcfg.model import BootValue, Native, State
-from hostcfg.platforms.linux.accepts import kernel_takes
-from hostcfg.platforms.linux.boot import Boot, BootLoader, ConfFile, resolve
 from hostcfg.platforms.linux.conf import assignments, key_to_path, path_to_key
-from hostcfg.platforms.linux.host import Host, read_conf, read_host
 from hostcfg.platforms.linux.keys import PATH_KEYS
 from hostcfg.platforms.linux.native import is_key
 
@@ -21,6 +18,8 @@ if TYPE_CHECKING:
 
     from hostcfg.model import Json, Parsed, Section
     from hostcfg.platforms.base import Parser
+    from hostcfg.platforms.linux.boot import Boot, ConfFile
+    from hostcfg.platforms.linux.host import Host
 
 CONFIG_KINDS = frozenset({"sysctl-conf", "tuned-conf"})
 """Texts that say what will be set, and not what is."""
@@ -69,7 +68,7 @@ class View:
 
 @cache
 def linux_parsers() -> dict[str, Parser]:
-    """Every parser of this platform by its kind; imported here, for a rendered profile needs none."""
+    """Every parser of this platform by its kind; imported here, for what the probe prints needs none."""
     from hostcfg.platforms.linux.parsers import PARSERS
 
     return {parser.kind: parser for parser in PARSERS}
@@ -147,6 +146,8 @@ def _take_modes(view: View, text: str) -> None:
 
 
 def _take_host(view: View, text: str) -> None:
+    from hostcfg.platforms.linux.host import read_host
+
     view.host = read_host(text)
     view.title = view.host.title or view.title
     if view.host.memory_bytes is not None:
@@ -233,6 +234,9 @@ def _replay_boot(view: View, sections: Sequence[Section]) -> None:
     host = view.host
     if host is None or not sections:
         return
+    from hostcfg.platforms.linux.boot import BootLoader, resolve
+    from hostcfg.platforms.linux.host import read_conf
+
     view.files = [file for section in sections for file in read_conf(section.text)]
     if host.loader is not None:
         view.boot = resolve(view.files, host.loader, view.native.keys())
@@ -242,6 +246,8 @@ def _replay_boot(view: View, sections: Sequence[Section]) -> None:
 
 def config_natives(view: View) -> dict[str, Native]:
     """What pasted config files set, for keys whose running value no section has; the last one wins."""
+    from hostcfg.platforms.linux.accepts import kernel_takes
+
     found: dict[str, Native] = {}
     for value in view.config:
         if value.key in view.native:
