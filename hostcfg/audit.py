@@ -84,17 +84,46 @@ def check_call(profile: Profile, link: Link | None, inputs: Mapping[str, str]) -
         )
 
 
+class _Targets:
+    """What a profile wants, computed once for all hosts of which it knows the same."""
+
+    def __init__(self, profile: Profile, link: Link | None, inputs: Mapping[str, str]) -> None:
+        self._profile = profile
+        self._link = link
+        self._inputs = inputs
+        self._known: dict[object, ProfileTargets] = {}
+
+    def of(self, facts: Facts, platform: Platform) -> ProfileTargets:
+        """The targets for one host: they follow from its system, its context and its keys alone."""
+        context, supported = platform.profile_context(facts), platform.keys(facts).keys()
+        known_by = (
+            facts.os,
+            tuple(context.inputs.items()),
+            tuple(context.stock.items()),
+            context.stock_source,
+            frozenset(supported),
+        )
+        found = self._known.get(known_by)
+        if found is None:
+            found = self._known[known_by] = profile_targets(
+                self._profile,
+                os=facts.os,
+                context=context,
+                link=self._link,
+                inputs=self._inputs,
+                supported=supported,
+            )
+        return found
+
+
 def audit_host(facts: Facts, profile: Profile, link: Link | None, inputs: Mapping[str, str]) -> HostAudit:
     """``facts`` against ``profile``; ProfileError if the profile can't be computed for this host."""
+    return _audit(facts, _Targets(profile, link, inputs), link)
+
+
+def _audit(facts: Facts, targets: _Targets, link: Link | None) -> HostAudit:
     platform = get_platform(facts.os)
-    wanted = profile_targets(
-        profile,
-        os=facts.os,
-        context=platform.profile_context(facts),
-        link=link,
-        inputs=inputs,
-        supported=platform.keys(facts).keys(),
-    )
+    wanted = targets.of(facts, platform)
     compared = compare_with_targets(facts, wanted.targets, platform)
     return HostAudit(
         name=facts.host,
@@ -119,10 +148,11 @@ def audit_fleet(
     outcomes: Sequence[Outcome], profile: Profile, link: Link | None, inputs: Mapping[str, str]
 ) -> ProfileAudit:
     """Every host against ``profile``, in order; hosts that could not be read keep their error."""
+    targets = _Targets(profile, link, inputs)
     hosts = [
         HostAudit(outcome.spec.name, None, error=outcome.error)
         if outcome.facts is None
-        else audit_host(outcome.facts, profile, link, inputs)
+        else _audit(outcome.facts, targets, link)
         for outcome in outcomes
     ]
     return ProfileAudit(profile.name, link, hosts)

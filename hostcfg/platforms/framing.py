@@ -12,7 +12,7 @@ What a shell prints before the first frame (a banner, a profile's greeting) is l
 
 from __future__ import annotations
 
-import re
+from itertools import pairwise
 
 from hostcfg.errors import HostError
 from hostcfg.model import Section
@@ -62,10 +62,15 @@ def split_frames(nonce: str, stdout: str, stderr: str, *, host: str | None = Non
 
 
 def _bodies(nonce: str, output: str) -> list[tuple[str, str, int | None]]:
-    frame = re.compile(
-        rf"^@@hostcfg {nonce} begin (?P<kind>\S+)\n(?P<body>.*?)\n"
-        rf"@@hostcfg {nonce} end (?P=kind) (?P<status>\d+)\s*$",
-        re.MULTILINE | re.DOTALL,
-    )
-    text = output.replace("\r\n", "\n")
-    return [(m["kind"], m["body"], int(m["status"])) for m in frame.finditer(text)]
+    """``(kind, body, status)`` of each section that is whole: begun, and ended by the next frame."""
+    pieces = f"\n{output}".replace("\r\n", "\n").split(f"\n@@hostcfg {nonce} ")
+    found: list[tuple[str, str, int | None]] = []
+    for piece, following in pairwise(pieces):
+        begun, newline, body = piece.partition("\n")
+        ended = following.partition("\n")[0].split()
+        if not newline or not begun.startswith("begin ") or len(ended) != 3:
+            continue
+        kind = begun.removeprefix("begin ")
+        if ended[:2] == ["end", kind] and ended[2].isdecimal():
+            found.append((kind, body, int(ended[2])))
+    return found
