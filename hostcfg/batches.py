@@ -7,12 +7,13 @@ here knows what is done to a host: ``apply_one`` does, and says what became of i
 from __future__ import annotations
 
 import math
-import re
+import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from hostcfg.errors import UsageError
 from hostcfg.fleet import SideBySide
+from hostcfg.lean import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +25,8 @@ OnFailure = Literal["stop", "rollback", "continue"]
 DEFAULT_BATCHES = "1,10%,100%"
 """One host alone, then a tenth of all, then the rest."""
 
-_SIZE = re.compile(r"([0-9]{1,9})(%?)")
+_INTERRUPTED = "interrupted"
+_SIZE = regex(r"([0-9]{1,9})(%?)")
 
 
 def parse_sizes(text: str) -> list[tuple[int, bool]]:
@@ -88,6 +90,7 @@ class BatchRun:
     results: dict[str, HostChange] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     why: str | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
     _interrupted: bool = False
     _side: SideBySide[str, HostChange] | None = None
 
@@ -117,26 +120,35 @@ class BatchRun:
     @property
     def ended_badly(self) -> bool:
         """Whether a failure (and not the user) is why the run stopped."""
-        return self.why is not None and not self._interrupted
+        return self.why is not None and self.why != _INTERRUPTED
 
     def _batch(self, names: Sequence[str]) -> None:
-        self._side = SideBySide(names, self.apply_one, self.rules.jobs, stopping=self._stopping)
+        self._side = SideBySide(names, self._one, self.rules.jobs, stopping=self._stopping)
         for index, change in self._side:
             self.results[names[index]] = change
-            self.failures += change.trouble
-            self._judge()
             self.on_done(change)
         self._judge()
 
+    def _one(self, name: str) -> HostChange:
+        """In a thread of its own; the failure counts before the thread takes another host."""
+        change = self.apply_one(name)
+        with self._lock:
+            self.failures += change.trouble
+        return change
+
     def _stopping(self) -> bool:
-        return self._interrupted or self.why is not None
+        return self._interrupted or self._too_many
+
+    @property
+    def _too_many(self) -> bool:
+        return self.rules.on_failure != "continue" and self.failures > self.rules.max_failures
 
     def _judge(self) -> None:
-        if self._interrupted:
-            self.why = self.why or "interrupted"
-        if self.rules.on_failure != "continue" and self.failures > self.rules.max_failures:
+        if self._too_many:
             count = f"{self.failures} host{'s' if self.failures != 1 else ''} failed"
             self.why = self.why or f"{count}, and --max-failures is {self.rules.max_failures}"
+        if self._interrupted:
+            self.why = self.why or _INTERRUPTED
 
     def _check(self, names: Sequence[str]) -> None:
         if self.rules.check is None:
