@@ -43,6 +43,10 @@ exec sleep 100000
 """
 
 
+# it dies with the test run, however that ends
+_HOLDER = "setpriv --pdeathsig KILL unshare -n -m -p --fork --mount-proc --kill-child /bin/dash -c"
+
+
 class Namespace:
     """The host.  A context manager: the end kills everything that runs in it."""
 
@@ -50,18 +54,7 @@ class Namespace:
         shell_line = f"mount --bind {shlex.quote(shell)} $(readlink -f /bin/sh)\n" if shell else ""
         script = _SETUP.replace("@SHELL@", extra + "\n" + shell_line)
         self._holder = subprocess.Popen(
-            [
-                "unshare",
-                "-n",
-                "-m",
-                "-p",
-                "--fork",
-                "--mount-proc",
-                "--kill-child",
-                "/bin/dash",
-                "-c",
-                script,
-            ],
+            [*_HOLDER.split(), script],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             text=True,
