@@ -34,6 +34,8 @@ ACCEPTED = 25
 CLOSE = 15
 """Parsers whose points differ by less are told apart by the rest of the text."""
 SAME_OS_POINTS = 20
+CHANCE_LINES, CHANCE_SHARE = 2000, 500
+"""Of more strange lines than a mail has, at least one in so many must be known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,15 @@ def split_pasted(text: str, parsers: Sequence[Parser]) -> Pasted:
         else:
             section = Section(parser.kind, _text_of(group, parser))
             pieces.append(Piece(section, parser, group[0].command))
+    if _by_chance(pieces, rest):
+        return Pasted((), tuple(rest), None)
     return Pasted(tuple(pieces), tuple(rest), _main_os(pieces))
+
+
+def _by_chance(pieces: Sequence[Piece], rest: Sequence[str]) -> bool:
+    """Whether so little of a long text is known that it looks known by chance: random bytes, a log."""
+    known = sum(piece.section.text.count("\n") for piece in pieces)
+    return len(rest) > CHANCE_LINES and known * CHANCE_SHARE < len(rest)
 
 
 Group = list[_Run]
