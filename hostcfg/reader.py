@@ -7,6 +7,7 @@ inventory names it.  A banner that lies costs one more command.
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -67,7 +68,7 @@ def probe(transport: Transport, spec: HostSpec, *, peer: str | None = None) -> F
     request = ProbeRequest(new_nonce(), peer)
     result = transport.run(first.probe(request))
     try:
-        return first.assemble(spec.name, _sections(request, result, first, spec.name))
+        return _assemble(first, spec.name, _sections(request, result, first, spec.name))
     except HostError:
         if spec.os is not None:
             raise
@@ -95,10 +96,25 @@ def _probe_posix(transport: Transport, spec: HostSpec, peer: str | None) -> Fact
             again = ProbeRequest(new_nonce(), peer)
             second = transport.run(platform.probe(again))
             if f"@@hostcfg {again.nonce}".encode() in second.stdout:
-                return platform.assemble(spec.name, _sections(again, second, platform, spec.name))
+                return _assemble(platform, spec.name, _sections(again, second, platform, spec.name))
         raise
-    platform = _platform_of_uname(sections, spec.name)
-    return platform.assemble(spec.name, sections)
+    return _assemble(_platform_of_uname(sections, spec.name), spec.name, sections)
+
+
+_ONE_AT_A_TIME = threading.Lock()
+_SMALL_BYTES = 1 << 20
+
+
+def _assemble(platform: Platform, host: str, sections: Sequence[Section]) -> Facts:
+    """The platform's facts; of many hosts that answer at once, one after the other.
+
+    Python runs one thread at a time, so side by side it would only take more memory and more switches.
+    What is far longer than any probe's output does not keep the others waiting.
+    """
+    if sum(len(section.text) for section in sections) > _SMALL_BYTES:
+        return platform.assemble(host, sections)
+    with _ONE_AT_A_TIME:
+        return platform.assemble(host, sections)
 
 
 _NONCE = "HOSTCFG-NONCE"
