@@ -154,9 +154,10 @@ class Session:
     def emit(self, document: Callable[[], Json], blocks: Callable[[], Iterable[Block]]) -> None:
         """Print a result in the form that ``-o`` asks for; only that form is computed."""
         if self.output == "json":
-            from hostcfg.outputs.serialize import to_json
+            from hostcfg.outputs.serialize import json_parts
 
-            click.echo(to_json(document()), nl=False)
+            for part in json_parts(document()):
+                click.echo(part, nl=False)
         elif self.output == "yaml":
             from hostcfg.outputs.serialize import to_yaml
 
