@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 packages="openssh-server openssh-client busybox iproute2 ethtool procps sudo opendoas csh shellcheck \
-iputils-ping iperf3 util-linux bsdextrautils"
+iputils-ping iperf3 util-linux bsdextrautils strace mksh yash gcc libc6-dev"
 
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   missing=
