@@ -13,10 +13,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from hostcfg.errors import HostcfgError, HostError, InputError
+from hostcfg.errors import HostcfgError, HostError, InputError, UsageError
 from hostcfg.lean import dataclass
 from hostcfg.model import Facts, Finding, Section, State
-from hostcfg.platforms import all_parsers, all_platforms, get_platform
+from hostcfg.platforms import all_platforms, get_platform, parsers_for
 from hostcfg.platforms.base import ProbeRequest
 from hostcfg.platforms.framing import new_nonce, sh_done, sh_section, split_frames
 from hostcfg.snapshot import load_snapshot, looks_like_snapshot
@@ -198,7 +198,7 @@ def read_pasted(host: str, text: str, path: str, *, os_name: str | None = None) 
     """Facts from pasted text; InputError if nothing in it is known."""
     from hostcfg.pasted import split_pasted
 
-    pasted = split_pasted(text, all_parsers())
+    pasted = split_pasted(text, parsers_for(text))
     name = os_name or pasted.os
     if name is None:
         raise InputError(
@@ -206,13 +206,16 @@ def read_pasted(host: str, text: str, path: str, *, os_name: str | None = None) 
             "or the like printed",
             path=path,
         )
-    if name not in {platform.name for platform in all_platforms()}:
+    try:
+        platform = get_platform(name)
+    except UsageError:
         readable = ", ".join(p.title for p in all_platforms())
+        said = f"is output of {name}; hostcfg knows the settings of {readable}"
         if name == "any":
-            raise InputError("is the result of a test and holds no settings; give it to --iperf3", path=path)
-        raise InputError(f"is output of {name}; hostcfg knows the settings of {readable}", path=path)
+            said = "is the result of a test and holds no settings; give it to --iperf3"
+        raise InputError(said, path=path) from None
     sections = [piece.section for piece in pasted.pieces if piece.parser.os in (name, "any")]
-    facts = get_platform(name).assemble(host, sections)
+    facts = platform.assemble(host, sections)
     return replace(facts, findings=(*facts.findings, *_partial(facts, pasted.unrecognized)))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pkgutil
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import UsageError
@@ -37,6 +38,24 @@ def all_platforms() -> tuple[Platform, ...]:
     """Every platform that can be read, by name."""
     modules = (import_module(f"{__name__}.{name}") for name in platform_names())
     return tuple(m.PLATFORM for m in modules if hasattr(m, "PLATFORM"))
+
+
+def parsers_for(text: str) -> Sequence[Parser]:
+    """The parsers that can know ``text``: those of one system if it is sure that no other does, else all.
+
+    ``sure_parsers`` in a folder's file ``sure.py`` says so.
+    """
+    for name in _sure_names():
+        found: Sequence[Parser] | None = import_module(f"{__name__}.{name}.sure").sure_parsers(text)
+        if found is not None:
+            return found
+    return all_parsers()
+
+
+@cache
+def _sure_names() -> tuple[str, ...]:
+    folders = [Path(path) for path in __path__]
+    return tuple(n for n in platform_names() if any((folder / n / "sure.py").is_file() for folder in folders))
 
 
 @cache
