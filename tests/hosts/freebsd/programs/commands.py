@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
-from typing import TYPE_CHECKING
 
 from tests.hosts.freebsd.programs.kernel import Kernel
 
+TYPE_CHECKING = False  # typing would double what each call costs
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -168,6 +167,8 @@ def su(arguments: list[str], state: str, jail: str | None) -> int:
 
 def jail(arguments: list[str], state: str, inside: str | None) -> int:
     """``jail -c name=j ... command=PROGRAM ...``: runs it in a jail; a vnet jail has values of its own."""
+    import shutil
+
     at = next(index for index, word in enumerate(arguments) if word.startswith("command="))
     kind = "vnet" if "vnet" in arguments[:at] else "jail"
     if kind == "vnet":
@@ -239,6 +240,8 @@ def wc(arguments: list[str], state: str, jail: str | None) -> int:
 
 def which(arguments: list[str], state: str, jail: str | None) -> int:
     """The first of each in PATH."""
+    import shutil
+
     status = 0
     for name in arguments:
         path = shutil.which(name)

@@ -19,8 +19,8 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # typing would double what each call costs
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
