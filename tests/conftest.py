@@ -7,6 +7,12 @@ import pytest
 from tests.sshd import IS_ROOT
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--lab-long", action="store_true", help="with -m lab: both kinds of lab, more paths, longer tests"
+    )
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if IS_ROOT:
         return
