@@ -1,6 +1,6 @@
 """Reading a fleet: bare paramiko (the floor), hostcfg and ansible-core side by side, as ratios.
 
-    python -m benchmarks.fleet [--hosts 1,10,50,200] [--rounds 3] [--no-ansible] [--no-wire]
+    python -m benchmarks.fleet [--hosts 1,10,50,200] [--rounds 3] [--no-ansible] [--only hosts|wire]
 
 Real OpenSSH servers on loopback addresses, one connection each; a known_hosts of 4000 lines.  Every
 round runs all of them in turn, so that whatever else the machine does meets all alike; what is
@@ -25,10 +25,6 @@ from typing import TYPE_CHECKING
 
 from benchmarks.fleet_ansible import Ansible
 from benchmarks.fleet_servers import farm
-from hostcfg.platforms.base import ProbeRequest
-from hostcfg.platforms.framing import new_nonce
-from hostcfg.reader import posix_script
-from hostcfg.transports.base import Command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,10 +76,8 @@ def hostcfg(*words: str) -> list[str]:
 
 def clients(made: Farm, count: int, ansible: Ansible | None) -> dict[str, list[str]]:
     """Name -> command of everything that is compared."""
-    script = made.home / "script.sh"
-    script.write_bytes(Command.sh(posix_script(ProbeRequest(new_nonce()))).stdin)
     plain, yaml = str(made.inventory(count)), str(made.yaml_inventory(count))
-    floor = [sys.executable, "-m", "benchmarks.fleet_floor", plain, str(WORKERS), str(script)]
+    floor = [sys.executable, "-m", "benchmarks.fleet_floor", plain, str(WORKERS), str(made.script())]
     found = {
         "floor": floor,
         "hostcfg diff": hostcfg("diff", "all", "-i", plain, *LINK, "-o", "json"),
@@ -136,17 +130,18 @@ def main() -> None:
     parser.add_argument("--hosts", default="1,10,50,200")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--no-ansible", action="store_true")
-    parser.add_argument("--no-wire", action="store_true")
+    parser.add_argument("--only", choices=["hosts", "wire"])
     asked = parser.parse_args()
     counts = [int(word) for word in asked.hosts.split(",")]
     with tempfile.TemporaryDirectory(prefix="hostcfg-bench-") as name:
         directory = Path(name)
-        ansible = None if asked.no_ansible else Ansible.install(directory)
-        with farm(directory, max(counts)) as made:
-            for count in counts:
-                compare(made, count, asked.rounds, ansible)
-            known_hosts_cost(made, asked.rounds)
-        if not asked.no_wire:
+        if asked.only != "wire":
+            ansible = None if asked.no_ansible else Ansible.install(directory)
+            with farm(directory, max(counts)) as made:
+                for count in counts:
+                    compare(made, count, asked.rounds, ansible)
+                known_hosts_cost(made, asked.rounds)
+        if asked.only != "hosts":
             from benchmarks.fleet_wire import round_trips
 
             round_trips(directory, WORKERS)

@@ -15,6 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hostcfg.platforms.base import ProbeRequest
+from hostcfg.platforms.framing import new_nonce
+from hostcfg.reader import posix_script
+from hostcfg.transports.base import Command
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -41,6 +46,12 @@ class Farm:
     def known_hosts(self) -> Path:
         """Every server's key, among many others."""
         return self.home / ".ssh/known_hosts"
+
+    def script(self) -> Path:
+        """What hostcfg runs on each host, as a file for the others."""
+        path = self.home / "script.sh"
+        path.write_bytes(Command.sh(posix_script(ProbeRequest(new_nonce()))).stdin)
+        return path
 
     def inventory(self, count: int) -> Path:
         """A plain list of the first ``count`` servers."""

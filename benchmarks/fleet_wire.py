@@ -136,7 +136,7 @@ def _one_host(bench: Bench) -> None:
     host = f"{bench.made.names[0]}:{PORT}"
     apply = ("hostcfg", "apply", host, *LINK, "--yes")
     back = ("hostcfg", "rollback", "--last", "--yes")
-    script = str(bench.made.home.parent / "home/script.sh")
+    script = str(bench.made.script())
     one = bench.made.inventory(1)
     print(f"\nround trips of one host ({RTTS_MS[1]} ms against {RTTS_MS[0]} ms)")
     bench.call("hostcfg", "show", host)  # compiles what has not been compiled yet
@@ -151,7 +151,7 @@ def _one_host(bench: Bench) -> None:
 
 def _many_hosts(bench: Bench, workers: int) -> None:
     hosts = bench.made.inventory(HOSTS)
-    script = str(bench.made.home.parent / "home/script.sh")
+    script = str(bench.made.script())
     print(f"\n{HOSTS} hosts behind {RTTS_MS[1]} ms, seconds")
     bench.line.shape(RTTS_MS[1])
     for name, words in (
