@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 
 from tests.sshd import IS_ROOT
+
+settings.register_profile("hostcfg", deadline=None)  # speed is measured under benchmarks/, never asserted
+settings.load_profile("hostcfg")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

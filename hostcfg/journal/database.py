@@ -150,7 +150,7 @@ class Database:
 def _create(path: Path) -> None:
     """An empty file that only its owner can read, before SQLite writes to it."""
     try:
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     except OSError:
         if not os.access(path, os.R_OK):
             raise

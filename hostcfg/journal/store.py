@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 import socket
+import sys
 from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Self
@@ -57,7 +58,7 @@ def who(user: Callable[[], str] = getpass.getuser) -> str:
     try:
         name = user()
     except (KeyError, OSError):  # a uid without a name
-        name = str(os.getuid())
+        name = str(os.getuid()) if sys.platform != "win32" else "an unknown user"
     behind = os.environ.get("SUDO_USER") or os.environ.get("DOAS_USER")
     return f"{behind} as {name}" if behind and behind != name else name
 
