@@ -58,7 +58,10 @@ def who(user: Callable[[], str] = getpass.getuser) -> str:
     try:
         name = user()
     except (KeyError, OSError):  # a uid without a name
-        name = str(os.getuid()) if sys.platform != "win32" else "an unknown user"
+        if sys.platform == "win32":
+            name = "an unknown user"
+        else:
+            name = str(os.getuid())
     behind = os.environ.get("SUDO_USER") or os.environ.get("DOAS_USER")
     return f"{behind} as {name}" if behind and behind != name else name
 
