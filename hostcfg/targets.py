@@ -12,6 +12,7 @@ from hostcfg.lean import dataclass, regex
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hostcfg.errors import HostcfgError
     from hostcfg.model import Json
 
 
@@ -22,7 +23,8 @@ class HostSpec:
     ``address`` is an SSH destination (``ssh``) or a path (``file``).  None means "not said":
     ssh_config, the banner and the defaults decide.  ``rate`` is text with its unit, ``key`` the path of
     a private key, ``jump`` a ProxyJump, ``path_address`` where the other end of a path reaches the host
-    if that is not where SSH does.
+    if that is not where SSH does.  ``problem``: why the inventory's entry can't be used, a fault of this
+    host alone.
     """
 
     name: str
@@ -36,6 +38,7 @@ class HostSpec:
     rate: str | None = None
     jump: str | None = None
     path_address: str | None = None
+    problem: HostcfgError | None = None
 
 
 _REACH = ("kind", "address", "port", "user", "key", "os", "become", "jump")

@@ -89,7 +89,9 @@ class Session:
         )
 
     def connect(self, spec: HostSpec) -> Transport:
-        """A transport to ``spec``, not yet open."""
+        """A transport to ``spec``, not yet open; the inventory's fault if it says nothing usable of it."""
+        if spec.problem is not None:
+            raise spec.problem
         from hostcfg.cli.reach import make_local, make_ssh
 
         if spec.kind == "local":
@@ -100,6 +102,8 @@ class Session:
         """The name or address at which ``spec`` is reached over the network; None for local and files."""
         if spec.kind != "ssh":
             return None
+        if spec.problem is not None:
+            raise spec.problem
         from hostcfg.cli.reach import make_destination
 
         return self.ssh.options(make_destination(spec, become=None, identity=None)).host_name
@@ -297,8 +301,7 @@ def user_profile_directories() -> list[Path]:
     """Where a user's own profiles are: HOSTCFG_PROFILES (like PATH), then the configuration folder."""
     import os
 
-    from platformdirs import user_config_path
-
     named = [Path(p) for p in os.environ.get("HOSTCFG_PROFILES", "").split(os.pathsep) if p]
-    own = user_config_path("hostcfg") / "profiles"
-    return [*named, *([own] if own.is_dir() else [])]
+    # click's, which is there already: platformdirs would add a sixth of what click takes
+    own = Path(click.get_app_dir("hostcfg", roaming=False)) / "profiles"
+    return [*named, *([own] if own.is_absolute() and own.is_dir() else [])]

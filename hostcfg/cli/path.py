@@ -55,7 +55,8 @@ def path(
 
     Exit status: 0 no setting limits it, 1 one does, 2 trouble.
     """
-    from hostcfg.cli.path_run import Asked, parse_addresses, run_all, run_one
+    from hostcfg.cli.path_all import run_all
+    from hostcfg.cli.path_run import Asked, parse_addresses, run_one
     from hostcfg.units import parse_ratio, parse_size
 
     asked = Asked(

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hostcfg.cli import report
 from hostcfg.cli.common import DIFFERS, OK, TROUBLE, Session, facts_of
 from hostcfg.errors import HostcfgError, HostError, InputError, UsageError
 from hostcfg.lean import dataclass
@@ -280,37 +279,9 @@ class Reach:
             return read_sockets(transport, self.facts[sender], address)
 
 
-def run_all(session: Session, asked: Asked) -> int:
-    """``path --all``: every path of the inventory; the exit code."""
-    inventory = session.inventory
-    paths = inventory.paths if inventory is not None else ()
-    if not paths:
-        raise UsageError("--all needs an inventory with paths: give -i FILE")
-    found: list[Analysed] = []
-    code = OK
-    for one in paths:
-        own = replace(asked, rate=asked.rate or one.rate, rtt=asked.rtt or one.rtt)
-        try:
-            specs = _ends(session, one.from_host, one.to_host)
-            own = _with_rate(own, specs)
-            _check(own)
-            analysed = _analyse(session, own, specs)
-        except HostcfgError as error:
-            report(error)
-            analysed = None
-        if analysed is None:
-            code = TROUBLE
-            continue
-        found.append(analysed)
-        code = max(code, DIFFERS if analysed.limited else OK)
-
-    def document() -> dict[str, Json]:
-        return {"schema": "hostcfg.paths/1", "paths": [one.document() for one in found]}
-
-    def blocks() -> list[Block]:
-        from hostcfg.outputs.path_views import path_summary_blocks
-
-        return path_summary_blocks([one.plainly().report for one in found])
-
-    session.emit(document, blocks)
-    return code
+def analyse_path_of(session: Session, asked: Asked, from_host: str, to_host: str) -> Analysed | None:
+    """One path of an inventory; None where an end could not be read (which was told)."""
+    specs = _ends(session, from_host, to_host)
+    asked = _with_rate(asked, specs)
+    _check(asked)
+    return _analyse(session, asked, specs)

@@ -17,13 +17,13 @@ _FEW = 3
 
 
 @contextmanager
-def progress(total: int, *, verbose: int = 0) -> Iterator[Tell]:
-    """A function to call for each host that is done; it writes to standard error.
+def progress(total: int, *, verbose: int = 0, what: str = "hosts") -> Iterator[Tell]:
+    """A function to call for each host (``what``) that is done; it writes to standard error.
 
     A bar on a terminal; elsewhere a line for each host with ``-v``, and nothing without.
     """
     if total > _FEW and sys.stderr.isatty():
-        with _bar(total) as tell:
+        with _bar(total, what) as tell:
             yield tell
     elif verbose and total > 1:
         yield _lines(total)
@@ -44,19 +44,19 @@ def _lines(total: int) -> Tell:
 
 
 @contextmanager
-def _bar(total: int) -> Iterator[Tell]:
+def _bar(total: int, what: str) -> Iterator[Tell]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
-        TextColumn("hosts"),
+        TextColumn(what),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[failed]} failed"),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
-        task = bar.add_task("hosts", total=total, failed=0)
+        task = bar.add_task(what, total=total, failed=0)
         failed = 0
 
         def tell(_: str, fault: str | None) -> None:

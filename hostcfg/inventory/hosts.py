@@ -6,22 +6,23 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING
 
+from hostcfg.errors import InventoryError
 from hostcfg.inventory.tree import ALL
 from hostcfg.inventory.variables import spec_of
+from hostcfg.targets import HostSpec
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from hostcfg.inventory.native import NativeInventory, PathSpec
     from hostcfg.inventory.tree import Tree
-    from hostcfg.targets import HostSpec
 
 
 class Inventory:
     """All hosts of one inventory.
 
-    ``notes`` are sentences on what of it was left alone.  A host whose entry can't be used raises
-    InventoryError when it is asked for, and no sooner.
+    ``notes`` are sentences on what of it was left alone.  An entry that can't be used is found out when
+    its host is asked for, and no sooner.
     """
 
     def __init__(
@@ -51,12 +52,19 @@ class Inventory:
     def match(self, pattern: str) -> Sequence[HostSpec]:
         """Hosts of a name, a glob, ``@group``, a bare group name or ``all``, in the inventory's order.
 
-        A host wins over a group of its name.  Empty if nothing is named.
+        A host wins over a group of its name.  Empty if nothing is named.  One whose entry can't be used
+        comes with its ``problem``: it must not keep the others from being read.
         """
-        return [self._spec(name) for name in self.match_names(pattern)]
+        return [self._spec_or_problem(name) for name in self.match_names(pattern)]
+
+    def _spec_or_problem(self, name: str) -> HostSpec:
+        try:
+            return self._spec(name)
+        except InventoryError as error:
+            return HostSpec(name, "ssh", problem=error)
 
     def match_names(self, pattern: str) -> Sequence[str]:
-        """As :meth:`match`, and only the names."""
+        """The names of :meth:`match` alone."""
         if pattern in self._known:
             return [pattern]
         group = pattern.removeprefix("@")

@@ -168,8 +168,9 @@ def test_what_hostcfg_cannot_do_is_a_fault_of_the_host_that_asks_for_it(
     path.write_text(f"good\n[g]\nbad {variables}\n")
     inventory = load_inventory(path)
     assert [spec.name for spec in inventory.match("good")] == ["good"]
+    assert [spec.problem is None for spec in inventory.match("all")] == [True, False]
     with pytest.raises(InventoryError) as caught:
-        inventory.match("bad")
+        inventory.spec("bad")
     assert FAULTY[variables] in str(caught.value)
     assert str(caught.value).startswith(f"{path}:3: bad: ")
 
