@@ -95,11 +95,11 @@ def compare(made: Farm, count: int, rounds: int, ansible: Ansible | None) -> Non
     """One table: every client over ``count`` hosts."""
     commands = clients(made, count, ansible)
     costs: dict[str, list[Cost]] = {name: [] for name in commands}
-    environment = made.environment if ansible is None else ansible.environment(made)
     for number in range(rounds):
         for name, command in commands.items():
-            if number == 0:
-                measure(command, environment, codes=(0, 1))  # Python compiles, the disk is read
+            if number == 0 and "ansible" not in name:
+                measure(command, made.environment, codes=(0, 1))  # Python compiles, the disk is read
+            environment = ansible.environment(made) if ansible and "ansible" in name else made.environment
             costs[name].append(measure(command, environment, codes=(0, 1)))
     print(f"\n{count} host{'s' if count != 1 else ''}, median of {rounds}")
     print(f"{'':30} {'wall s':>8} {'x floor':>8} {'CPU s':>8} {'x floor':>8} {'MiB':>7}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 import venv
 import zipfile
 from dataclasses import dataclass
@@ -47,7 +48,13 @@ class Ansible:
         return cls(folder, _get_posix(pip, folder))
 
     def environment(self, made: Farm) -> dict[str, str]:
-        """Ansible at its best: pipelining, 50 forks, connections kept open, no facts, a known interpreter."""
+        """Ansible at its best: pipelining, 50 forks, shared connections, no facts, a known interpreter.
+
+        Each call has a directory of its own for the connections that it shares, since it would find
+        those of the call before, and log in nowhere.
+        """
+        config = made.home / ".ssh/config"
+        sockets = tempfile.mkdtemp(prefix="cp", dir=made.home.parent)
         return {
             **made.environment,
             "PATH": f"{self.folder}/bin:{made.environment.get('PATH', '')}",
@@ -57,7 +64,8 @@ class Ansible:
             "ANSIBLE_GATHERING": "explicit",
             "ANSIBLE_PYTHON_INTERPRETER": "/usr/bin/python3",
             "ANSIBLE_COLLECTIONS_PATH": str(self.folder / "collections"),
-            "ANSIBLE_LOCALHOST_WARNING": "0",
+            "ANSIBLE_SSH_ARGS": f"-F {config} -C -o ControlMaster=auto -o ControlPersist=3s",
+            "ANSIBLE_SSH_CONTROL_PATH_DIR": sockets,
         }
 
     def _inventory(self, made: Farm, count: int) -> Path:

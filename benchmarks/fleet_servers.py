@@ -92,7 +92,10 @@ def make_home(directory: Path, names: Sequence[str], port: int) -> Farm:
             check=True,
         )
     host_key = " ".join((ssh / "host_ed25519.pub").read_text().split()[:2])
-    (ssh / "config").write_text(f"Host *\n  User root\n  Port {port}\n  IdentityFile {ssh}/id_ed25519\n")
+    (ssh / "config").write_text(
+        f"Host *\n  User root\n  Port {port}\n  IdentityFile {ssh}/id_ed25519\n  IdentitiesOnly yes\n"
+        f"  UserKnownHostsFile {ssh}/known_hosts\n"
+    )
     lines = [f"{name if port == 22 else f'[{name}]:{port}'} {host_key}\n" for name in names]
     lines += [_other_host(number) for number in range(KNOWN_HOSTS_LINES - len(lines))]
     (ssh / "known_hosts").write_text("".join(lines))
