@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _BACKENDS: tuple[Backend, Backend] = ("uml", "netns")
+_LONG = "long form: sh tests/run.sh -m lab --lab-long"
 _no_such: dict[Backend, str] = {}
 """Why a backend does not come up on this machine, found out once."""
 _FIRST = Shape.of("200mbit", "80ms")
@@ -29,7 +30,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("lab") is None:
             continue
-        if why := reason or missing():
+        is_long = isinstance(item, pytest.Function) and getattr(item.module, "LONG", False)
+        too_long = _LONG if is_long and not config.getoption("--lab-long") else ""
+        if why := reason or too_long or missing():
             item.add_marker(pytest.mark.skip(reason=why))
 
 

@@ -22,7 +22,7 @@ def test_latency_under_load_falls_with_lan_and_comes_back_without(bench: Bench) 
     holds less than one of them.
     """
     bench.shape(Shape.of(RATE, RTT, "10bdp"))
-    with bench.set("a", "net.ipv4.tcp_congestion_control", "cubic"):
+    with bench.set_loss_based():
         untouched = bench.state()
         before = bench.loaded_ping_ms()
         assert before > 4 * RTT_MS

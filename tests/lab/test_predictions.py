@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from tests.lab.lab import Side
     from tests.lab.measuring import Bench
 
+LONG = True
 pytestmark = [pytest.mark.lab, pytest.mark.root, pytest.mark.timeout(900)]
-
-CUBIC: tuple[Side, str, str] = ("a", "net.ipv4.tcp_congestion_control", "cubic")
 
 
 @pytest.mark.parametrize(
@@ -36,11 +35,10 @@ def test_a_path_carries_what_is_predicted(
     settings: list[tuple[Side, str, str]],
     kind: str,
 ) -> None:
-    if not bench.long:
-        pytest.skip("long form: sh tests/run.sh -m lab --lab-long")
     bench.shape(Shape.of(rate, rtt, loss=loss or "0%"))
     with ExitStack() as stack:
-        for side, key, value in [*settings, CUBIC]:
+        stack.enter_context(bench.set_loss_based())
+        for side, key, value in settings:
             stack.enter_context(bench.set(side, key, value))
         more = ("--loss", loss) if loss else ()
         predicted = bench.predicted("--rate", rate, "--rtt", rtt, *more)
