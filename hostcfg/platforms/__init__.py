@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hostcfg.platforms.base import Parser, Platform
+    from hostcfg.platforms.sure import Sure
 
 
 @cache
@@ -41,14 +42,15 @@ def all_platforms() -> tuple[Platform, ...]:
 
 
 def parsers_for(text: str) -> Sequence[Parser]:
-    """The parsers that can know ``text``: those of one system if it is sure that no other does, else all.
+    """The parsers that can know ``text``: those of some folders where one is sure of it, else all.
 
-    ``sure_parsers`` in a folder's file ``sure.py`` says so.
+    ``sure_of`` in a folder's file ``sure.py`` says so (:mod:`hostcfg.platforms.sure`).
     """
     for name in _sure_names():
-        found: Sequence[Parser] | None = import_module(f"{__name__}.{name}.sure").sure_parsers(text)
-        if found is not None:
-            return found
+        sure: Sure | None = import_module(f"{__name__}.{name}.sure").sure_of(text)
+        if sure is not None:
+            parsers = [parser for folder in sure.folders for parser in _parsers_of(folder)]
+            return tuple(parser for parser in parsers if sure.kinds is None or parser.kind in sure.kinds)
     return all_parsers()
 
 
@@ -61,10 +63,10 @@ def _sure_names() -> tuple[str, ...]:
 @cache
 def all_parsers() -> Sequence[Parser]:
     """Every parser of every folder, look-alikes of other systems included."""
-    modules = [import_module(f"{__name__}.{name}") for name in platform_names()]
-    parsers: list[Parser] = []
-    for module in modules:
-        if hasattr(module, "PLATFORM"):
-            parsers += module.PLATFORM.parsers
-        parsers += getattr(module, "PARSERS", ())
-    return tuple(parsers)
+    return tuple(parser for name in platform_names() for parser in _parsers_of(name))
+
+
+def _parsers_of(name: str) -> Sequence[Parser]:
+    module = import_module(f"{__name__}.{name}")
+    own = module.PLATFORM.parsers if hasattr(module, "PLATFORM") else ()
+    return (*own, *getattr(module, "PARSERS", ()))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from hostcfg.model import Json
 
-_CODE_PAGE = regex(r"[^\d\n]{3,80}:\s*(?P<page>\d{3,5})\.?\s*")
+_CODE_PAGE = regex(r"(?!\w{1,40}\.\w)[^\d\n]{3,80}:\s*(?P<page>\d{3,5})\.?\s*")
 _INTEGRITY = regex(r"S-1-16-(?P<rid>\d{1,6})")
 _PRODUCT_TYPE = regex(r"ProductType\s+REG_SZ\s+(?P<type>WinNT|ServerNT|LanmanNT)", re.IGNORECASE)
 HIGH_INTEGRITY = 12288

@@ -44,6 +44,7 @@ _MAIL_WIDTH = 71
 """Mail programs break lines between 72 and 80 columns."""
 
 _PROTOCOL = regex(r"(?<![a-z])(tcp|udp)(?![a-z])")
+_SYSCTL = regex(r"\s{0,16}[a-z]\w{0,40}\.\w")  # "net.inet.tcp.keepidle: 7200": ports have titles of words
 _START = regex(
     r"start|début|démarrage|inici|inizi|начал|启动|起始|啟動|開始|开始|시작|począt|begin|başla|počát|první"
 )
@@ -229,6 +230,8 @@ def _recognize_dynamicport(raw: str) -> int:
     if is_usage(raw):
         return 0
     lines = [line for line in plain_text(raw[:8192]).lines if line.strip()][:12]
+    if any(_SYSCTL.match(line) for line in lines):
+        return 0
     titled = any(":" not in line and _PROTOCOL.search(line.lower()) for line in lines)
     rows = [row for row in map(split_row, lines) if row is not None]
     ports = [row for row in rows if row.word is not None and _port(row.word) is not None]
