@@ -17,6 +17,7 @@ from hostcfg.changes import Fault, Run
 from hostcfg.cli.change_common import Hosts, Interrupts, Planner, ask, finish, side_by_side
 from hostcfg.cli.common import TROUBLE, Session
 from hostcfg.errors import ChangeRefused, UsageError
+from hostcfg.fleet import DEFAULT_JOBS
 from hostcfg.journal import Draft, Journal
 from hostcfg.lean import dataclass
 from hostcfg.rollback import rollback_change, settle_change
@@ -192,7 +193,8 @@ class _Apply:
 
         stuck = [h for h in before.hosts if h.status in ("failed", "unknown")] if before else []
         unknown = sum(host.status == "unknown" for host in stuck)
-        rules = Rules(self.asked.max_failures, self.asked.on_failure, self._checker(), self.session.jobs)
+        jobs = self.session.jobs or DEFAULT_JOBS  # never more: what is in hand can't be stopped
+        rules = Rules(self.asked.max_failures, self.asked.on_failure, self._checker(), jobs)
         run = BatchRun(batches, self._one, rules, failures=unknown)
         self._keep(run, "running")
         with (

@@ -194,8 +194,10 @@ class Interrupts:
         self._heed.append(ask)
 
     def __enter__(self) -> Self:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            self._before[number] = signal.signal(number, self._hear)
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)  # Windows has no terminal that hangs up
+            if number is not None and signal.getsignal(number) != signal.SIG_IGN:  # nohup(1) has its way
+                self._before[number] = signal.signal(number, self._hear)
         return self
 
     def __exit__(self, *_: object) -> None:
