@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -35,9 +34,9 @@ def make_console(stream: IO[str] | None = None, *, color: bool = True) -> Consol
     """A console on ``stream`` (standard output): no colour in a pipe, with NO_COLOR, or if not wanted."""
     stream = stream or sys.stdout
     plain = not color or "NO_COLOR" in os.environ
-    return Console(
+    console = Console(
         file=stream,
-        width=_width(stream),
+        width=None if stream.isatty() else PIPE_WIDTH,
         no_color=plain,
         color_system=None if plain else "auto",
         highlight=False,
@@ -45,12 +44,8 @@ def make_console(stream: IO[str] | None = None, *, color: bool = True) -> Consol
         markup=False,
         soft_wrap=False,
     )
-
-
-def _width(stream: IO[str]) -> int:
-    if not stream.isatty():
-        return PIPE_WIDTH
-    return max(MIN_WIDTH, min(MAX_WIDTH, shutil.get_terminal_size((PIPE_WIDTH, 24)).columns))
+    console.width = max(MIN_WIDTH, min(MAX_WIDTH, console.width))
+    return console
 
 
 def print_blocks(blocks: Iterable[Block], console: Console) -> None:
