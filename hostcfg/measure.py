@@ -25,7 +25,7 @@ def ping_rtt_s(transport: Transport, facts: Facts, address: str) -> float:
 
     HostError ``command`` if no reply came, or one that took no time.
     """
-    from hostcfg.decoding import decode_bytes
+    from hostcfg.pasted import decode_bytes
 
     platform = get_platform(facts.os)
     result = transport.run(platform.ping_command(checked_address(address)))

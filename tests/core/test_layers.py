@@ -25,25 +25,9 @@ ALLOWED: dict[str, set[str]] = {
         "nearest",
         "units",
         "transports.base",
-        "decoding",
     },
     "changes": {"errors", "model"},
-    "decoding": set(),
-    "noise": {"decoding"},
-    "prompts": set(),
-    "texthints": set(),
-    "textblocks": set(),
-    "pasted": {
-        "errors",
-        "model",
-        "platforms",
-        "nearest",
-        "decoding",
-        "noise",
-        "prompts",
-        "textblocks",
-        "texthints",
-    },
+    "pasted": {"errors", "model", "nearest", "platforms"},
     "profiles": {"errors", "model", "settings", "formula", "units", "nearest", "platforms", "yamltext"},
     "render": {"errors", "model", "settings", "platforms", "profiles", "units", "compare"},
     "compare": {"errors", "model", "settings", "platforms"},
@@ -106,7 +90,7 @@ def test_pure_modules_import_only_what_is_below_them(name: str, path: Path) -> N
 
 def test_every_layer_of_the_table_exists() -> None:
     present = {layer_of(name) for name, _ in modules()}
-    assert set(ALLOWED) - present <= {"decoding", "yamltext"}
+    assert set(ALLOWED) - present <= {"yamltext"}
 
 
 def test_no_operating_system_is_asked_for_outside_its_folder() -> None:

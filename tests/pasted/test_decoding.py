@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hostcfg.decoding import CODE_PAGES, decode_bytes, unquote_printable
+from hostcfg.pasted.decoding import CODE_PAGES, decode_bytes, unquote_printable
 
 WINDOWS = Path(__file__).parents[1] / "fixtures" / "windows"
 PAGES = {"de": ("cp850", "cp437", "cp1252"), "ja": ("cp932",), "ru": ("cp866", "cp1251"), "zh-CN": ("cp936",)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hostcfg.noise import normalize, strip_noise
+from hostcfg.pasted.noise import normalize, strip_noise
 
 LINES = [
     "kern.ipc.maxsockbuf: 2097152",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hostcfg.prompts import command_of, commands_in
+from hostcfg.pasted.prompts import command_of, commands_in
 
 
 @pytest.mark.parametrize(

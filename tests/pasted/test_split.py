@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hostcfg.errors import UsageError
-from hostcfg.pasted import parse_pasted, recognize, split_pasted
+from hostcfg.pasted import parse_pasted, split_pasted
 from hostcfg.platforms import all_parsers
 from tests.pasted.texts import CONF, NETSTAT, PARSERS, SYSCTL
 
@@ -107,7 +107,7 @@ def test_pieces_know_the_command_that_was_typed() -> None:
 
 def test_nothing_known_is_nothing() -> None:
     for text in ("", "\n\n", "hello\n", "Lorem ipsum dolor sit amet, kern of truth.\n"):
-        assert recognize(text, PARSERS) is None
+        assert parse_pasted(text, PARSERS) is None
         assert split_pasted(text, PARSERS).os is None
     assert split_pasted("hello\n\nworld\n", PARSERS).unrecognized == ("hello", "world")
 
@@ -127,9 +127,9 @@ def test_a_kind_can_be_told() -> None:
 
 def test_a_kind_that_is_not_there() -> None:
     with pytest.raises(UsageError, match="did you mean 'netstat-m'"):
-        recognize("x", PARSERS, "netstatm")
+        parse_pasted("x", PARSERS, "netstatm")
     with pytest.raises(UsageError, match="sysctl-conf"):
-        recognize("x", PARSERS, "zzz")
+        parse_pasted("x", PARSERS, "zzz")
 
 
 def test_values_by_n_with_the_typed_names_told_as_sysctl() -> None:

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hostcfg.decoding import decode_bytes
-from hostcfg.pasted import parse_pasted, split_pasted
+from hostcfg.pasted import decode_bytes, parse_pasted, split_pasted
 from hostcfg.platforms import all_parsers, parsers_for
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from hostcfg.decoding import unquote_printable
 from hostcfg.lean import regex
+from hostcfg.pasted.decoding import unquote_printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

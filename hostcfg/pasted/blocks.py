@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hostcfg.pasted.scores import Judge
     from hostcfg.platforms.base import Parser
-    from hostcfg.texthints import Judge
 
 SURE = 60
 """Points from which a paragraph of another kind begins a new block."""

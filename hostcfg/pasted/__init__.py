@@ -1,0 +1,25 @@
+"""Raw output that somebody pasted, mailed or saved, read: the one door to this package.  Pure.
+
+A text passes these rooms in this order::
+
+    bytes    decoding.py  code page or UTF-16, by evidence                            -> text
+    text     noise.py     mail quotes, log prefixes, escape sequences: taken off      -> lines
+    lines    runs.py      cut at the prompts that prompts.py finds: a typed command
+                          and what came out of it                                     -> runs
+    runs     blocks.py    a run without prompts cut where its content changes         -> runs
+    runs     scores.py    every parser says how surely a run is its own (0..100), the
+                          typed command adds points; the best one takes it            -> pieces
+    pieces   split.py     goes through all this; a piece is a section, its parser and
+                          the command; what nobody knows is handed back line by line  -> sections
+
+:func:`split_pasted` goes the whole way, and ``Platform.assemble`` makes facts of the sections, as of those
+that a probe brings.  :func:`parse_pasted` has each piece parsed and merges what they say (results.py).
+"""
+
+from __future__ import annotations
+
+from hostcfg.pasted.decoding import decode_bytes
+from hostcfg.pasted.results import parse_pasted
+from hostcfg.pasted.split import Pasted, Piece, split_pasted
+
+__all__ = ["Pasted", "Piece", "decode_bytes", "parse_pasted", "split_pasted"]
