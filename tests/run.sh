@@ -7,6 +7,9 @@ cd "$(dirname "$0")/.."
 
 packages="openssh-server openssh-client busybox iproute2 ethtool procps sudo opendoas csh shellcheck \
 iputils-ping iperf3 util-linux bsdextrautils strace mksh yash gcc libc6-dev"
+case " $* " in
+  *" -m lab "*) packages="$packages user-mode-linux" ;; # two kernels of its own
+esac
 
 if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   missing=
