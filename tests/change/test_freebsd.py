@@ -146,6 +146,16 @@ def test_three_profiles_and_back_leave_the_host_byte_for_byte(lab: FreeBsdLab) -
     assert lab.host.snapshot() == start
 
 
+def test_var_lib_is_made_for_all_and_what_is_in_it_for_root(lab14: FreeBsdLab) -> None:
+    """FreeBSD has no /var/lib; ports that make a folder there later must be able to go through it."""
+    lab14.host.run("rm -rf /var/lib")
+    lab14.apply(LAN)
+    assert lab14.host.run("ls -ld /var/lib /var/lib/hostcfg | cut -c1-10").stdout.split() == [
+        "drwxr-xr-x",
+        "drwx------",
+    ]
+
+
 def test_caps_are_raised_before_what_they_cap(lab14: FreeBsdLab) -> None:
     _, result = lab14.apply({"net.inet.tcp.sendspace": "4194304", "kern.ipc.maxsockbuf": "33554432"})
     assert [s.key for s in result.steps] == ["kern.ipc.maxsockbuf", "net.inet.tcp.sendspace"]

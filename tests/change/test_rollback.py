@@ -281,7 +281,7 @@ def test_without_root_an_unfinished_host_stays_unfinished(lab: Lab) -> None:
 def test_a_backup_that_is_gone_is_made_up_for_by_the_journal(lab: Lab) -> None:
     start = lab.host.snapshot()
     change_id, _ = lab.apply(LAN, hold=True, revert_in_s=60)
-    lab.host.sh(f"kill $(cat /var/lib/hostcfg/{change_id}/timer.pid); rm -r /var/lib/hostcfg")
+    lab.host.sh(f"kill -9 $(cat /var/lib/hostcfg/{change_id}/timer.pid); rm -r /var/lib/hostcfg")
     assert settle(lab).status == "reverted"
     assert lab.host.snapshot() == start
     assert lab.journal.unfinished() == []
@@ -290,7 +290,7 @@ def test_a_backup_that_is_gone_is_made_up_for_by_the_journal(lab: Lab) -> None:
 
 def test_a_backup_that_is_gone_on_another_machine_is_not_made_up_for(lab: Lab) -> None:
     lab.apply({SACK: "0"}, hold=True, revert_in_s=60)
-    lab.host.sh("kill $(cat /var/lib/hostcfg/*/timer.pid); rm -r /var/lib/hostcfg")
+    lab.host.sh("kill -9 $(cat /var/lib/hostcfg/*/timer.pid); rm -r /var/lib/hostcfg")
     lab.host.sh("echo ffffffffffffffffffffffffffffffff >/etc/machine-id")
     host = settle(lab)
     assert host.status == "failed"

@@ -165,9 +165,15 @@ hc_qdisc_line() {
 	hc_handle=
 	hc_options=
 	hc_line=$(printf '%s\n' "$1" | sed -n 's/^qdisc \([^ ]*\) \([^ ]*\) root */\1 \2 /p')
-	read -r hc_kind hc_handle hc_options <<-END
-		$hc_line
-	END
+	set -f
+	# shellcheck disable=SC2086 # its words; no here-document, since that wants a /tmp that can be written
+	set -- $hc_line
+	set +f
+	hc_kind=${1-}
+	hc_handle=${2-}
+	[ $# -gt 2 ] || return 0
+	shift 2
+	hc_options=$*
 }
 
 # hc_args=the arguments that make the root of this `tc qdisc show` output again; fails for a tree of

@@ -143,6 +143,8 @@ hc_begin() {
 	hc_have=$(hc_identity)
 	hc_say identity "$hc_have"
 	hc_other_machine && hc_refuse other_machine "$hc_have"
+	# others may want to read /var/lib, which FreeBSD does not have by itself; what is ours they may not
+	(umask 022 && mkdir -p "${hc_base%/*}" 2>/dev/null)
 	mkdir -p "$hc_base" 2>/dev/null && chmod 700 "$hc_base" || hc_refuse space "can't make $hc_base"
 	mkdir "$hc_dir" || hc_refuse exists "$hc_dir can't be made: is it there already?"
 	hc_made=1
@@ -155,9 +157,11 @@ hc_begin() {
 		hc_refuse changed "$hc_changed"
 	fi
 	hc_each_file hc_back_up
+	hc_here=
 	for hc_m in $hc_modules; do
-		hc_module_loaded "$hc_m" && printf '%s\n' "$hc_m"
-	done >"$hc_dir/modules.before"
+		hc_module_loaded "$hc_m" && hc_here=$hc_here$hc_m$hc_nl
+	done
+	printf '%s' "$hc_here" >"$hc_dir/modules.before" || hc_refuse space "$hc_dir"
 	hc_sync "$hc_dir"/* "$hc_dir" "$hc_base"
 	[ "$hc_revert" -gt 0 ] && hc_arm
 	hc_move preparing pending || hc_refuse space "the state can't be changed in $hc_dir"

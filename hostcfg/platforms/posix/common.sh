@@ -6,11 +6,11 @@ PATH=/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin
 LC_ALL=C
 export PATH LC_ALL
 umask 077
-IFS=$(printf ' \t\n.')
-IFS=${IFS%.}
-hc_dir=$hc_base/$hc_id
 hc_nl='
 '
+hc_tab='	'
+IFS=" $hc_tab$hc_nl" # no process is needed for it: a timer may have to begin where there is none to be had
+hc_dir=$hc_base/$hc_id
 
 # One framed section on standard output: KIND TEXT [STATUS].
 hc_say() {

@@ -37,7 +37,10 @@ hc_stage_file() {
 		hc_fault="file$hc_nl$2 was changed by someone else"
 		return 0
 	}
-	[ "$6" = 1 ] || return 0
+	[ "$6" = 1 ] || {
+		hc_mark_file "$1" "$2"
+		return 0
+	}
 	if [ ! -d "${2%/*}" ]; then
 		printf 'd.%s\n' "$1" >>"$hc_dir/written" && mkdir -m 755 "${2%/*}" || hc_fault="space$hc_nl${2%/*}"
 	fi
@@ -49,6 +52,13 @@ hc_stage_file() {
 		hc_same_file "$hc_dir/new.$1" "$hc_temp" &&
 		[ "$(wc -c <"$hc_temp")" -eq "$7" ] || hc_fault="space$hc_nl$2"
 	hc_sync "$hc_temp"
+	hc_mark_file "$1" "$2"
+}
+
+# What restores must know of a file before it is touched, and after a power cut too.
+hc_mark_file() {
+	[ -z "$hc_fault" ] || return 0
+	printf 'f.%s\n' "$1" >>"$hc_dir/written" || hc_fault="space$hc_nl$2"
 }
 
 hc_unstage_file() {
@@ -59,10 +69,6 @@ hc_unstage_file() {
 
 hc_put_file() {
 	[ -z "$hc_fault" ] || return 0
-	printf 'f.%s\n' "$1" >>"$hc_dir/written" || {
-		hc_fault="space$hc_nl$2"
-		return 0
-	}
 	[ -e "$hc_dir/state.confirming" ] || return 0
 	if [ "$6" = 1 ]; then
 		mv -f "$2.hostcfg-$hc_id" "$2" && hc_label "$2" && hc_same_file "$hc_dir/new.$1" "$2" ||
@@ -119,6 +125,7 @@ hc_confirm() {
 	hc_fault=
 	hc_each_write hc_stage_file
 	[ -z "$hc_fault" ] || hc_give_up "${hc_fault%%"$hc_nl"*}" "${hc_fault#*"$hc_nl"}"
+	hc_sync "$hc_dir/written" "$hc_dir"
 	hc_move pending confirming || {
 		hc_each_write hc_unstage_file
 		hc_read_state "$hc_dir"

@@ -101,6 +101,7 @@ hc_restore_file() {
 	if [ -e "$hc_dir/file.$1" ]; then
 		if ! hc_same_file "$hc_dir/file.$1" "$2"; then
 			if cp -p "$hc_dir/file.$1" "$2.hostcfg-$hc_id"; then
+				hc_sync "$2.hostcfg-$hc_id" # or a power cut leaves a name without contents
 				mv -f "$2.hostcfg-$hc_id" "$2"
 			else
 				rm -f "$2.hostcfg-$hc_id"
@@ -183,9 +184,11 @@ hc_finish() {
 
 # Waits for the deadline, by the time since boot and by its own sleeps, so that no clock jump
 # moves it; then restores unless the change is confirmed.  A confirmation or a restore that has hung for
-# 15 s is taken over: both can be done twice.
+# 15 s is taken over: both can be done twice.  It goes on with `restore timer TRIES` where it could not
+# fork, and restores at once where it is told to end.
 hc_timer_main() {
 	trap '' HUP INT PIPE
+	trap hc_told_to_end TERM
 	cd / || :
 	hc_protect
 	hc_slept=0
@@ -195,14 +198,34 @@ hc_timer_main() {
 	while :; do
 		hc_read_state "$hc_dir"
 		case $hc_state in
-		confirmed | restored | failed) return 0 ;;
+		confirmed | restored | failed)
+			trap - EXIT
+			return 0
+			;;
 		confirming | restoring) hc_hung=$((hc_hung + 1)) ;;
 		*) hc_due && break ;;
 		esac
 		[ "$hc_hung" -ge 15 ] && break
-		sleep 1 && hc_slept=$((hc_slept + 1))
+		sleep 1 && hc_slept=$((hc_slept + 1)) && hc_tries=0
 	done
 	hc_restore timer
+	trap - EXIT
+}
+
+# The system goes down, and perhaps without its kernel (a soft reboot starts the user space anew): then the
+# new values would stay and nobody would be left to restore.  A final state stays what it is.
+hc_told_to_end() {
+	trap '' TERM
+	hc_read_state "$hc_dir"
+	case $hc_state in pending | confirming | restoring) hc_restore timer ;; esac
+	trap - EXIT
+	exit 0
+}
+
+# dash, ash and FreeBSD's sh end where the kernel gives them no process; exec needs none.  Half a minute of
+# that; bash has a patience of 15 s of its own and runs no trap after it.
+hc_again() {
+	[ "$hc_tries" -lt 10000 ] && exec /bin/sh "$hc_dir/restore" timer $((hc_tries + 1))
 }
 
 hc_due() {

@@ -1,6 +1,8 @@
 # hostcfg: the script that stays on the host.  `sh restore` by hand; `restore timer` waits first.
 case ${1:-hand} in
 timer)
+	hc_tries=${2:-0}
+	trap hc_again EXIT
 	if (: >>"$hc_dir/timer.log") 2>/dev/null; then exec >>"$hc_dir/timer.log" 2>&1; fi
 	hc_timer_main
 	;;

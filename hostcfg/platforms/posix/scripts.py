@@ -50,7 +50,6 @@ def begin(family: Family, job: Job, nonce: str) -> str:
     """Exec 2: see ``begin.sh``."""
     saved = saved_script(family, job)
     wanted = "\n".join(f"{name} {value}" for name, value in sorted(job.identity.items()))
-    end = f"hostcfg-end-{nonce}"
     head = _assign(
         hc_by=job.by,
         hc_from=job.from_host,
@@ -59,7 +58,8 @@ def begin(family: Family, job: Job, nonce: str) -> str:
         hc_restore_bytes=len(saved.encode()),
         hc_force=int(job.force),
     )
-    text = f"hc_restore_text() {{\ncat <<'{end}'\n{saved}{end}\n}}\n"
+    # no here-document: bash and mksh keep one in a file, and /tmp may be full or read-only
+    text = f"hc_restore_text() {{\nprintf '%s' {quote(saved)}\n}}\n"
     return _whole(family, job, nonce, head + text, "begin.sh", "hc_begin")
 
 

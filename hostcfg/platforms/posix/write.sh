@@ -86,10 +86,11 @@ hc_write() {
 		hc_say restore "$hc_said"
 		hc_say unrestored "$(cat "$hc_dir/unrestored" 2>/dev/null)"
 	fi
+	hc_new=
 	for hc_m in $hc_modules; do
-		hc_module_loaded "$hc_m" && ! grep -qx "$hc_m" "$hc_dir/modules.before" && printf '%s\n' "$hc_m"
-	done >"$hc_dir/modules.loaded"
-	hc_say modules "$(cat "$hc_dir/modules.loaded")"
+		hc_module_loaded "$hc_m" && ! grep -qx "$hc_m" "$hc_dir/modules.before" && hc_new="$hc_new $hc_m"
+	done
+	hc_say modules "$hc_new"
 	hc_time_left
 	hc_say left "$hc_left"
 	hc_read_state "$hc_dir"

@@ -1,0 +1,81 @@
+"""The revert timer against what a host in trouble does to it, under each shell."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.change.conftest import Lab
+from tests.change.namespace import Namespace
+from tests.change.test_apply import SHELLS, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from hostcfg.journal import Journal
+
+pytestmark = pytest.mark.root
+
+SACK = "net.ipv4.tcp_sack"
+WANTED = {SACK: "0", "net.ipv4.tcp_rmem": "4096\t65536\t65536", "qdisc/eth0": "bfifo"}
+
+
+def has_state(lab: Lab, state: str) -> bool:
+    return f"state.{state}" in lab.host.sh("ls /var/lib/hostcfg/*/")
+
+
+@pytest.fixture(params=SHELLS)
+def shell(request: pytest.FixtureRequest, journal: Journal, tmp_path: Path) -> Iterator[Lab]:
+    with Namespace(request.param) as host:
+        yield Lab(host, journal, tmp_path / "state")
+
+
+def test_a_timer_that_is_told_to_end_restores_first(shell: Lab) -> None:
+    """A soft reboot ends every process and keeps the kernel with the new values."""
+    start = shell.host.snapshot()
+    shell.apply(WANTED, hold=True, revert_in_s=300)
+    assert shell.host.get(SACK) == "0"
+    shell.host.sh("kill -TERM $(cat /var/lib/hostcfg/*/timer.pid)")
+    wait_until(lambda: has_state(shell, "restored"), 20)
+    wait_until(lambda: not shell.host.processes(), 10)
+    assert shell.host.snapshot() == start
+
+
+def test_a_timer_that_is_told_to_end_leaves_a_confirmed_change(lab: Lab) -> None:
+    change_id, _ = lab.apply(WANTED, revert_in_s=300)
+    wait_until(lambda: not lab.host.processes(), 10)
+    lab.host.sh(f"(sh /var/lib/hostcfg/{change_id}/restore timer & kill -TERM $!); true")
+    wait_until(lambda: not lab.host.processes(), 10)
+    assert has_state(lab, "confirmed")
+    assert lab.host.get(SACK) == "0"
+
+
+def test_a_timer_that_gets_no_process_for_a_while_still_restores(shell: Lab) -> None:
+    """Out of memory or of processes: the kernel answers forks of the timer with EAGAIN.
+
+    bash tries for 15 s by itself and then ends for good; the others go on until they are given one.
+    """
+    start = shell.host.snapshot()
+    change_id, _ = shell.apply(WANTED, hold=True, revert_in_s=8)
+    shell.host.sh(f"kill -9 $(cat /var/lib/hostcfg/{change_id}/timer.pid)")
+    trace = "strace -o /dev/null -e inject=fork,vfork,clone,clone3:error=EAGAIN:when=2..5"
+    restore = ["/bin/sh", f"/var/lib/hostcfg/{change_id}/restore", "timer"]
+    subprocess.run(shell.host.argv(*trace.split(), *restore), timeout=100)
+    assert has_state(shell, "restored")
+    assert shell.host.snapshot() == start
+
+
+@pytest.mark.parametrize("name", SHELLS)
+def test_a_tmp_that_can_not_be_written_stops_nothing(name: str, journal: Journal, tmp_path: Path) -> None:
+    """bash and mksh keep here-documents in files there."""
+    with Namespace(name, "mount -t tmpfs -o ro,noexec tmpfs /tmp") as host:
+        lab = Lab(host, journal, tmp_path / "state")
+        host.sh("tc qdisc replace dev eth0 root handle 77: pfifo limit 123")
+        start = host.snapshot()
+        change_id, result = lab.apply(WANTED, persist=True)
+        assert (result.status, result.error) == ("applied", None)
+        host.sh(f"sh /var/lib/hostcfg/{change_id}/restore")
+        assert host.snapshot() == start
