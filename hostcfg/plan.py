@@ -98,7 +98,7 @@ def plan_writes(
     steps = [_step(facts, platform, changer, one, persist=persist, force=force) for one in wanted]
     if not ordered:
         steps = _in_order(steps, platform)
-    hazards = _hazards(facts, platform, steps)
+    hazards = hazards_of(facts, platform, steps)
     if hazards and not force:
         raise ChangeRefused(f"{'; '.join(hazards)}; --force writes it all the same", host=facts.host)
     notes = [*(f"forced: {hazard}" for hazard in hazards), *_notes(facts, changer, steps, persist=persist)]
@@ -222,11 +222,19 @@ def _numbers(raw: str | None) -> list[int]:
     return [int(word) for word in digits] if len(digits) == len(words) else []
 
 
-def _hazards(facts: Facts, platform: Platform, steps: Sequence[Step]) -> Sequence[str]:
-    """Why nobody could reach the host any more once the steps are done."""
-    after = {key: native.raw for key, native in facts.native.items() if native.raw is not None}
-    after |= {step.key: step.to_raw for step in steps}
-    return platform.plan_hazards(facts, after) if steps else ()
+def hazards_of(facts: Facts, platform: Platform, steps: Sequence[Step]) -> Sequence[str]:
+    """Why nobody could reach the host any more, after the steps or between two of them; none where all is well.
+
+    A host that is in danger already may go through it on its way out: there only the end counts.
+    """
+    state = {key: native.raw for key, native in facts.native.items() if native.raw is not None}
+    in_danger = bool(platform.plan_hazards(facts, state)) if steps else False
+    found: dict[str, None] = {}
+    for number, step in enumerate(steps, 1):
+        state[step.key] = step.to_raw
+        if number == len(steps) or not in_danger:
+            found |= dict.fromkeys(platform.plan_hazards(facts, state))
+    return tuple(found)
 
 
 def _notes(facts: Facts, changer: Changer, steps: Sequence[Step], *, persist: bool) -> list[str]:

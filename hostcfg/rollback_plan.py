@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from hostcfg.errors import ChangeRefused
 from hostcfg.lean import dataclass
 from hostcfg.model import Plan, State
-from hostcfg.plan import Wanted, plan_writes
+from hostcfg.plan import Wanted, hazards_of, plan_writes
 from hostcfg.platforms import get_platform
 from hostcfg.platforms.changer import get_changer
 
@@ -34,7 +35,11 @@ def in_force(change: Change, host: HostChange) -> bool:
 
 
 def plan_rollback(facts: Facts, done: HostChange, *, force: bool = False) -> RollbackPlan:
-    """What brings ``done``'s before-values back on a host that is as ``facts`` say; pure."""
+    """What brings ``done``'s before-values back on a host that is as ``facts`` say; pure.
+
+    ChangeRefused, unless ``force``, where the way back would lock people out: a first buffer that
+    someone raised since stands above the cap that was there before.
+    """
     changer = get_changer(facts.os)
     wanted: list[Wanted] = []
     left: list[str] = []
@@ -48,7 +53,14 @@ def plan_rollback(facts: Facts, done: HostChange, *, force: bool = False) -> Rol
             step.key, _raw(facts, step.key) or "", step.from_raw
         ):
             wanted.append(Wanted(step.key, step.from_raw, step.settings, "rollback"))
-    plan = plan_writes(facts, get_platform(facts.os), wanted, force=True, ordered=True)
+    platform = get_platform(facts.os)
+    plan = plan_writes(facts, platform, wanted, force=True, ordered=True)
+    hazards = hazards_of(facts, platform, plan.steps)
+    if hazards and not force:
+        why = (
+            f"taken back as things are now, {'; '.join(hazards)}; --force takes everything back all the same"
+        )
+        raise ChangeRefused(why, host=facts.host)
     return RollbackPlan(Plan(plan.host, plan.os, plan.steps), tuple(left))
 
 

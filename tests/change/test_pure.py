@@ -148,6 +148,32 @@ def test_a_rollback_leaves_what_is_not_ours_any_more() -> None:
     assert [s.key for s in rollback_of(*steps, force=True).plan.steps] == [RECVSPACE]
 
 
+def test_a_rollback_that_would_lock_people_out_is_refused() -> None:
+    """Someone has raised a first buffer since, above the cap that would come back; it is not ours to lower."""
+    steps = (step(MAXSOCKBUF, "73728", "2097152"), step(RECVSPACE, "32768", "65000"))
+    with pytest.raises(
+        ChangeRefused,
+        match=r"fbsd: taken back as things are now, net.inet.tcp.recvspace = 65536 is above 8/9 of .*--force",
+    ):
+        rollback_of(replace(steps[0], from_raw="65536"), steps[1])
+    found = rollback_of(*steps)  # 8/9 of 73728 is 65536 to the byte
+    assert [(s.key, s.to_raw) for s in found.plan.steps] == [(MAXSOCKBUF, "73728")]
+    forced = rollback_of(replace(steps[0], from_raw="65536"), steps[1], force=True)
+    assert [(s.key, s.to_raw) for s in forced.plan.steps] == [(RECVSPACE, "32768"), (MAXSOCKBUF, "65536")]
+
+
+def test_danger_between_two_steps_is_seen() -> None:
+    platform = get_platform("freebsd")
+    rows = [Wanted(MAXSOCKBUF, "65536"), Wanted(RECVSPACE, "32768")]
+    with pytest.raises(ChangeRefused, match="recvspace = 65536 is above 8/9"):
+        plan_writes(freebsd(), platform, rows, ordered=True)
+    assert [s.key for s in plan_writes(freebsd(), platform, rows).steps] == [RECVSPACE, MAXSOCKBUF]
+    # the way out of a danger that is there already leads through it
+    native = {key: Native(key, raw) for key, raw in (NATIVE | {MAXSOCKBUF: "30000"}).items()}
+    out = [Wanted(RECVSPACE, "20000"), Wanted("net.inet.tcp.sendspace", "20000")]
+    assert len(plan_writes(freebsd(native=native), platform, out, ordered=True).steps) == 2
+
+
 def test_an_interrupted_step_counts_as_written_if_its_value_is_there() -> None:
     unknown = StepResult(RECVSPACE, "70000", "65536", "do", "back")
     assert [s.to_raw for s in rollback_of(unknown).plan.steps] == ["70000"]
