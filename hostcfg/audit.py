@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from hostcfg.errors import HostcfgError
-    from hostcfg.model import Difference, Facts, Link
+    from hostcfg.model import Difference, Facts, Link, Target
     from hostcfg.platforms.base import Platform
     from hostcfg.profiles import Profile, ProfileTargets
     from hostcfg.reader import Outcome
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 class HostAudit:
     """One host's differences to a profile; ``meaning`` says in a sentence what they cost.
 
-    ``holding`` are the native keys, with their raw values, whose targets hold already.
+    ``holding`` are the native keys, with their raw values, whose targets hold already; ``targets`` is all
+    that the profile wants of this host.
     """
 
     name: str
@@ -39,6 +40,7 @@ class HostAudit:
     meaning: str | None = None
     error: HostcfgError | None = None
     holding: Mapping[str, str] = field(default_factory=dict)
+    targets: Sequence[Target] = ()
 
     @property
     def status(self) -> Literal["same", "differs", "error"]:
@@ -133,6 +135,7 @@ def _audit(facts: Facts, targets: _Targets, link: Link | None) -> HostAudit:
         notes=wanted.notes,
         meaning=throughput_sentence(facts, link) if link is not None else None,
         holding=compared.holding,
+        targets=wanted.targets,
     )
 
 

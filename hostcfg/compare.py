@@ -76,7 +76,7 @@ def compare_with_targets(facts: Facts, targets: Sequence[Target], platform: Plat
     findings: list[Finding] = []
     for target in targets:
         key = keys.get(target.setting)
-        reading = _reading(facts, target)
+        reading = reading_of(facts, target)
         if reading.state is not State.VALUE or reading.value is None:
             if reading.state is not State.UNSUPPORTED:
                 unread.setdefault(reading.state, []).append(reading.key or target.key or target.setting)
@@ -95,7 +95,8 @@ def compare_with_targets(facts: Facts, targets: Sequence[Target], platform: Plat
     return Comparison(tuple(differences), tuple(findings), holding)
 
 
-def _reading(facts: Facts, target: Target) -> Reading:
+def reading_of(facts: Facts, target: Target) -> Reading:
+    """What ``facts`` say of the setting or the native key that ``target`` is about."""
     if target.key is None:
         return facts.readings.get(target.setting, Reading(target.setting, None, State.UNSUPPORTED))
     native = facts.native.get(target.key, Native(target.key, None, State.ABSENT))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hostcfg.inventory import Inventory
     from hostcfg.model import Facts, Json, Link
     from hostcfg.outputs.blocks import Block
+    from hostcfg.outputs.report.page import Page
     from hostcfg.reader import Outcome
     from hostcfg.targets import HostSpec
     from hostcfg.transports.base import Transport
@@ -27,6 +28,14 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 FILE_ENDINGS = (".txt", ".json", ".conf", ".log", ".out")
 """No host's name ends so: what is called so and is there was meant as a file: target."""
+
+FORMS = ("table", "json", "yaml", "markdown")
+PAGES = (*FORMS, "html")
+"""Forms of a result, and those of a command that reads hosts."""
+
+_ENDS = 2  # of a path: they may have two passwords
+
+_NO_GROUPS = frozenset({"all", "ungrouped"})
 
 OK, DIFFERS, TROUBLE = 0, 1, 2
 """Exit codes, as diff(1)."""
@@ -155,9 +164,31 @@ class Session:
             if outcome.error is not None:
                 report(outcome.error)
 
-    def emit(self, document: Callable[[], Json], blocks: Callable[[], Iterable[Block]]) -> None:
-        """Print a result in the form that ``-o`` asks for; only that form is computed."""
-        if self.output == "json":
+    def groups_of(self, *hosts: str) -> list[str]:
+        """The inventory's groups that any of ``hosts`` is in, but those that every inventory has."""
+        if self.inventory is None:
+            return []
+        wanted = set(hosts)
+        groups = self.inventory.groups.items()
+        return [name for name, members in groups if name not in _NO_GROUPS and not wanted.isdisjoint(members)]
+
+    def emit(
+        self,
+        document: Callable[[], Json],
+        blocks: Callable[[], Iterable[Block]],
+        page: Callable[[], Page] | None = None,
+    ) -> None:
+        """Print a result in the form that ``-o`` asks for; only that form is computed.
+
+        ``page``: what ``-o html`` shows, where :data:`PAGES` are the command's forms.
+        """
+        if self.output == "html" and page is not None:
+            from datetime import UTC, datetime
+
+            from hostcfg.outputs.html import to_html
+
+            click.echo(to_html(page(), datetime.now(UTC)), nl=False)
+        elif self.output == "json":
             from hostcfg.outputs.serialize import json_parts
 
             for part in json_parts(document()):
@@ -188,7 +219,7 @@ def code_of(outcomes: Iterable[Outcome], *, differs: bool = False) -> int:
     return DIFFERS if differs else OK
 
 
-def output_options(*, formats: Sequence[str] = ("table", "json", "yaml", "markdown")) -> Callable[[F], F]:
+def output_options(*, formats: Sequence[str] = FORMS) -> Callable[[F], F]:
     """``-o``, ``--no-color`` and ``-v``."""
     return _add(
         click.option(
@@ -266,11 +297,25 @@ def with_session(command: Callable[..., int | None]) -> Callable[..., None]:
 
     def call(**options: Any) -> None:
         known = {k: options.pop(k) for k in list(options) if k in Session.__dataclass_fields__}
+        if known.get("output") == "html":
+            _need_report_libraries()
         code = command(Session(**known), **options)
         click.get_current_context().exit(code or OK)
 
     update_wrapper(call, command)
     return call
+
+
+def _need_report_libraries() -> None:
+    """UsageError if the extra is not installed, before any host is asked."""
+    from importlib.util import find_spec
+
+    missing = [name for name in ("jinja2", "pygal") if find_spec(name) is None]
+    if missing:
+        raise UsageError(
+            f"-o html needs {' and '.join(missing)}: pip install 'hostcfg[report]' "
+            "(in a checkout: sh setup.sh report)"
+        )
 
 
 def parse_inputs(pairs: Sequence[str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ import click
 from hostcfg.cli.common import (
     DIFFERS,
     OK,
+    PAGES,
     TROUBLE,
     Session,
     code_of,
@@ -28,13 +29,14 @@ if TYPE_CHECKING:
 
     from hostcfg.model import Link
     from hostcfg.outputs.blocks import Block
+    from hostcfg.outputs.report.page import Page
 
 
 @click.command()
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @profile_options(required=False)
 @host_options()
-@output_options()
+@output_options(formats=PAGES)
 @with_session
 def diff(
     session: Session,
@@ -77,9 +79,14 @@ def _diff_profile(
 
         return diff_blocks(audit, details=session.details(audit.hosts))
 
+    def page() -> Page:
+        from hostcfg.outputs.report.diff import diff_page
+
+        return diff_page(audit, session.groups_of, details=session.details(audit.hosts))
+
     from hostcfg.outputs.documents import diff_document
 
-    session.emit(lambda: diff_document(audit), blocks)
+    session.emit(lambda: diff_document(audit), blocks, page)
     return code_of(outcomes, differs=any(host.differences for host in audit.hosts))
 
 
@@ -104,5 +111,10 @@ def _diff_hosts(session: Session, targets: Sequence[str]) -> int:
 
         return host_diff_blocks(a, b, difference)
 
-    session.emit(lambda: host_diff_document(a, b, difference), blocks)
+    def page() -> Page:
+        from hostcfg.outputs.report.page import titled
+
+        return titled(blocks())
+
+    session.emit(lambda: host_diff_document(a, b, difference), blocks, page)
     return DIFFERS if difference.settings or difference.native else OK

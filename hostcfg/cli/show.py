@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hostcfg.cli.common import Session, code_of, host_options, output_options, with_session
+from hostcfg.cli.common import PAGES, Session, code_of, host_options, output_options, with_session
 
 if TYPE_CHECKING:
     from hostcfg.outputs.blocks import Block
+    from hostcfg.outputs.report.page import Page
 
 
 @click.command()
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @host_options()
-@output_options()
+@output_options(formats=PAGES)
 @with_session
 def show(session: Session, targets: tuple[str, ...]) -> int:
     """Current settings of hosts, and what is worth knowing of them.
@@ -33,5 +34,10 @@ def show(session: Session, targets: tuple[str, ...]) -> int:
 
         return show_blocks(outcomes, details=session.details(outcomes))
 
-    session.emit(lambda: show_document(outcomes), blocks)
+    def page() -> Page:
+        from hostcfg.outputs.report.show import show_page
+
+        return show_page(outcomes, session.groups_of, details=session.details(outcomes))
+
+    session.emit(lambda: show_document(outcomes), blocks, page)
     return code_of(outcomes)

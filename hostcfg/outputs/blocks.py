@@ -70,3 +70,11 @@ class Code:
 
 
 Block = Heading | Paragraph | Table | Code
+
+
+def visible(text: str) -> str:
+    """``text`` with control characters shown and not obeyed: what a host says is no command to a screen.
+
+    They include those that turn the direction of writing, with which a text can look like another.
+    """
+    return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)

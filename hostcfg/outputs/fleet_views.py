@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hostcfg.lean import dataclass
 from hostcfg.outputs.blocks import Block, Column, Heading, Row, Table, Tone
 
 if TYPE_CHECKING:
@@ -21,6 +22,15 @@ _SEVERITY = {"error": 0, "warning": 1, "info": 2}
 _NO_FINDING = 3
 _LONGEST = 100
 _FAILED, _ATTENTION, _GOOD = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """``3 could not be read``: a count, and what of the hosts it counts."""
+
+    count: int
+    what: str
+    tone: Tone
 
 
 def _short(text: str) -> str:
@@ -44,17 +54,30 @@ def _counts(pairs: Iterable[tuple[int, str]]) -> str:
     return ", ".join(f"{count} {what}" for count, what in pairs if count)
 
 
+def _tally_text(tallies: Iterable[Tally]) -> str:
+    return _counts((tally.count, tally.what) for tally in tallies)
+
+
 def _summary(total: int, aside: str, columns: Sequence[Column], rows: Sequence[Row]) -> list[Block]:
     return [Heading(f"{total} hosts", aside), Table(columns, rows)]
 
 
+def rank_outcomes(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Hosts that could not be read first, then those with the worst findings."""
+    return sorted(outcomes, key=lambda o: (o.facts is not None, _severity(_worst_of(o.facts))))
+
+
+def show_tallies(outcomes: Sequence[Outcome]) -> list[Tally]:
+    """How many hosts could be read."""
+    failed = sum(o.facts is None for o in outcomes)
+    return [Tally(failed, "could not be read", "error"), Tally(len(outcomes) - failed, "read", "good")]
+
+
 def show_summary(outcomes: Sequence[Outcome]) -> list[Block]:
     """Each host's system and its worst finding; those that could not be read first."""
-    ranked = sorted(outcomes, key=lambda o: (o.facts is not None, _severity(_worst_of(o.facts))))
-    failed = sum(o.facts is None for o in outcomes)
-    aside = _counts([(failed, "could not be read"), (len(outcomes) - failed, "read")])
     columns = (Column("Host"), Column("Status", fixed=True), Column("System"), Column("Worst finding"))
-    return _summary(len(outcomes), aside, columns, [_show_row(outcome) for outcome in ranked])
+    rows = [_show_row(outcome) for outcome in rank_outcomes(outcomes)]
+    return _summary(len(outcomes), _tally_text(show_tallies(outcomes)), columns, rows)
 
 
 def _worst_of(facts: Facts | None) -> Finding | None:
@@ -71,26 +94,31 @@ def _show_row(outcome: Outcome) -> Row:
     return Row((name, "ok", facts.os_version or facts.os, _finding_text(finding)), tone=tone)
 
 
+def rank_audits(audits: Iterable[HostAudit]) -> list[HostAudit]:
+    """Hosts that could not be read, then the most differences, then the worst findings."""
+    return sorted(audits, key=lambda h: (h.error is None, -len(h.differences), _severity(_worst(h.findings))))
+
+
+def diff_tallies(audit: ProfileAudit, link: str = "") -> list[Tally]:
+    """How many hosts differ from the profile; ``link`` is said after its name."""
+    statuses = [host.status for host in audit.hosts]
+    return [
+        Tally(statuses.count("error"), "could not be read", "error"),
+        Tally(statuses.count("differs"), f"differ from {audit.profile_name}{link}", "warning"),
+        Tally(statuses.count("same"), "have no difference", "good"),
+    ]
+
+
 def diff_summary(audit: ProfileAudit, link: str) -> list[Block]:
     """Each host's differences and its worst finding: errors, then the most differences first."""
-    ranked = sorted(
-        audit.hosts, key=lambda h: (h.error is None, -len(h.differences), _severity(_worst(h.findings)))
-    )
-    statuses = [host.status for host in audit.hosts]
-    aside = _counts(
-        [
-            (statuses.count("error"), "could not be read"),
-            (statuses.count("differs"), f"differ from {audit.profile_name}{link}"),
-            (statuses.count("same"), "have no difference"),
-        ]
-    )
     columns = (
         Column("Host"),
         Column("Status", fixed=True),
         Column("Differences"),
         Column("Worst finding"),
     )
-    return _summary(len(audit.hosts), aside, columns, [_diff_row(host) for host in ranked])
+    rows = [_diff_row(host) for host in rank_audits(audit.hosts)]
+    return _summary(len(audit.hosts), _tally_text(diff_tallies(audit, link)), columns, rows)
 
 
 def _diff_row(host: HostAudit) -> Row:

@@ -87,8 +87,13 @@ def _side(facts: Facts, name: str, limiting: bool) -> str:
     return text + MARK if limiting else text
 
 
+def limits(direction: Direction) -> bool:
+    """Whether a setting limits this direction, and not the link or its losses."""
+    return direction.limited_by.kind not in ("link_rate", "loss")
+
+
 def _direction_blocks(report: PathReport, direction: Direction) -> list[Block]:
-    limited = direction.limited_by.kind not in ("link_rate", "loss")
+    limited = limits(direction)
     share = format_ratio(direction.predicted_bps / report.link_goodput_bps)
     aside = f"{format_rate(direction.predicted_bps)}, {share} of what the link carries"
     title = f"{direction.from_host} -> {direction.to_host}"
@@ -161,6 +166,16 @@ def _test_blocks(report: PathReport) -> list[Block]:
     return blocks
 
 
+def rank_directions(reports: Sequence[PathReport]) -> list[tuple[PathReport, Direction, float]]:
+    """All directions with the share that each has of what its link carries, the least share first."""
+    directions = [
+        (report, d, d.predicted_bps / report.link_goodput_bps)
+        for report in reports
+        for d in report.directions
+    ]
+    return sorted(directions, key=lambda ranked: ranked[2])
+
+
 def path_summary_blocks(reports: Sequence[PathReport]) -> list[Block]:
     """Many paths, the worst first: what each direction reaches and what limits it."""
     columns = (
@@ -169,9 +184,6 @@ def path_summary_blocks(reports: Sequence[PathReport]) -> list[Block]:
         Column("Of the link", right=True),
         Column("Limited by"),
     )
-    directions = [
-        (d, d.predicted_bps / report.link_goodput_bps) for report in reports for d in report.directions
-    ]
     rows = [
         Row(
             (
@@ -180,8 +192,8 @@ def path_summary_blocks(reports: Sequence[PathReport]) -> list[Block]:
                 format_ratio(share),
                 limit_name(d.limited_by),
             ),
-            tone="plain" if d.limited_by.kind in ("link_rate", "loss") else "warning",
+            tone="warning" if limits(d) else "plain",
         )
-        for d, share in sorted(directions, key=lambda pair: pair[1])
+        for _, d, share in rank_directions(reports)
     ]
     return [Table(columns, rows)] if rows else [Paragraph("No path could be analysed.", "error")]

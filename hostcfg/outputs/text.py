@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from hostcfg.outputs.blocks import Block, Code, Heading, Paragraph, Table
+from hostcfg.outputs.blocks import Block, Code, Heading, Paragraph, Table, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -116,8 +116,3 @@ def _widths(table: Table, room: int) -> list[int]:
 def _wanted(table: Table, index: int) -> int:
     cells = [table.columns[index].title, *(visible(row.cells[index]) for row in table.rows)]
     return max(cell_len(line) for cell in cells for line in cell.split("\n"))
-
-
-def visible(text: str) -> str:
-    """``text`` with control characters shown and not obeyed: what a host says is no terminal command."""
-    return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)

@@ -175,12 +175,17 @@ def link_text(link: Link | None) -> str:
     return f" at {format_rate(link.rate_bps)} x {format_time(link.rtt_s)} (BDP {bdp})"
 
 
-def _difference_row(d: Difference) -> Row:
-    current, target = value_text(d.current), value_text(d.target)
-    named, wanted = named_values(d)
+def difference_texts(difference: Difference) -> tuple[str, str]:
+    """The host's own value, and the target with its sign; by the system's own names where it has levels."""
+    current, target = value_text(difference.current), value_text(difference.target)
+    named, wanted = named_values(difference)
     if isinstance(named, str) and isinstance(wanted, str):
         current, target = named, wanted
-    return Row((d.setting, current, SIGNS[d.rule] + target), f"{native_name(d.key, d.element)}: {d.reason}")
+    return current, SIGNS[difference.rule] + target
+
+
+def _difference_row(d: Difference) -> Row:
+    return Row((d.setting, *difference_texts(d)), f"{native_name(d.key, d.element)}: {d.reason}")
 
 
 def host_diff_blocks(a: Facts, b: Facts, difference: HostDifference) -> list[Block]:
