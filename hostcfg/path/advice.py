@@ -87,7 +87,7 @@ def _granted_window(question: Question, size: int) -> int | None:
 
 
 def _streams(question: Question, window: int | None) -> int:
-    if window is None or window >= question.link.bdp_bytes:
+    if not window or window >= question.link.bdp_bytes:  # nothing known, or 0: more of it is nothing too
         return question.streams
     return max(question.streams, min(MOST_STREAMS, ceil(question.link.bdp_bytes / window)))
 

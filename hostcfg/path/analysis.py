@@ -14,7 +14,8 @@ from hostcfg.path.report import Direction, PathReport
 from hostcfg.path.sentences import sentences_of
 from hostcfg.path.tcp import DEFAULT_MTU_BYTES, SMALLEST_MTU_BYTES, Segment, slow_start_rtts
 from hostcfg.platforms import get_platform
-from hostcfg.platforms.endpoint import Flow
+from hostcfg.platforms.endpoint import LARGEST_REQUEST_BYTES, Flow
+from hostcfg.units import format_ratio
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -152,11 +153,11 @@ def _check(
 ) -> None:
     if not (link.rate_bps > 0 and link.rtt_s > 0):
         raise UsageError("a path needs a rate and an RTT above zero")
-    if window_bytes is not None and not 0 < window_bytes <= 1 << 30:
+    if window_bytes is not None and not 0 < window_bytes <= LARGEST_REQUEST_BYTES:
         raise UsageError(f"a window is above zero and at most 1 GiB (RFC 7323 2.3), not {window_bytes}")
     if not 1 <= streams <= MOST_STREAMS:
         raise UsageError(f"a test has 1 to {MOST_STREAMS} streams, not {streams}")
     if loss is not None and not 0 <= loss < 1:
-        raise UsageError(f"a loss is at least 0 and below 100 %, not {loss:%}")
+        raise UsageError(f"a loss is at least 0 and below 100%, not {format_ratio(loss)}")
     if mtu_bytes is not None and not SMALLEST_MTU_BYTES <= mtu_bytes <= 65535:
         raise UsageError(f"an MTU is {SMALLEST_MTU_BYTES} to 65535 bytes, not {mtu_bytes}")

@@ -77,10 +77,21 @@ def windows_of(question: Question) -> Windows:
     """Both windows, within what the memory of the hosts allows all streams together."""
     sender, receiver, flow = question.sender, question.receiver, question.flow
     return Windows(
-        _within_memory(receiver.receive(flow), receiver, question.streams),
+        _within_memory(_within_field(receiver.receive(flow)), receiver, question.streams),
         _within_memory(sender.send(flow), sender, question.streams),
         sender.scaling().on and receiver.scaling().on,
     )
+
+
+def _within_field(window: Window) -> Window:
+    """``window`` as the header can tell it: no larger than 65,535 x 2^14 bytes (RFC 7323 section 2.3)."""
+    if window.mid_bytes is None or window.mid_bytes <= MAX_WINDOW_BYTES:
+        return window
+    low, high = (
+        None if size is None else min(size, MAX_WINDOW_BYTES)
+        for size in (window.low_bytes, window.high_bytes)
+    )
+    return replace(window, low_bytes=low, mid_bytes=MAX_WINDOW_BYTES, high_bytes=high)
 
 
 def limits_of(question: Question, windows: Windows) -> list[Limit]:

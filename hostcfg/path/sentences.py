@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from math import isinf
+from math import ceil, isinf
 from typing import TYPE_CHECKING
 
+from hostcfg.path.tcp import window_rate_bps
+from hostcfg.platforms.endpoint import MAX_WINDOW_BYTES
 from hostcfg.units import format_rate, format_ratio, format_size
 
 if TYPE_CHECKING:
@@ -26,8 +28,12 @@ def sentences_of(
         found.append(f"The range is {format_rate(low)} to {format_rate(high)}: {_why_range(first)}.")
     if len(limits) > 1:
         found.append(_next_sentence(question, limits[1]))
+    beyond = question.link.bdp_bytes > MAX_WINDOW_BYTES
     if needs:
-        found.append(f"To fill the link with one stream: {'; '.join(need_text(n) for n in needs)}.")
+        aim = "For the most that one stream can carry" if beyond else "To fill the link with one stream"
+        found.append(f"{aim}: {'; '.join(need_text(n) for n in needs)}.")
+    if beyond:
+        found.append(_beyond_sentence(question))
     if first.kind == "loss":
         found.append("A larger window does not help against loss; bbr is hardly slowed by it.")
     found += [f"Not known: {text}." for text in unknown]
@@ -83,6 +89,16 @@ def _limit_sentence(question: Question, limit: Limit, *, bound: bool) -> str:
     return (
         f"{ends}: {limit_name(limit)} leaves {flows}{window} {rate}, {share} of the "
         f"{format_rate(question.goodput_bps)} that the link carries ({limit.reason})."
+    )
+
+
+def _beyond_sentence(question: Question) -> str:
+    """A link that no window fills (RFC 7323 section 2.3): with how many streams it can be filled."""
+    mss, rtt_s = question.segment.payload_bytes, question.link.rtt_s
+    one = window_rate_bps(MAX_WINDOW_BYTES, mss, rtt_s)
+    return (
+        f"No TCP window is larger than 1 GiB, {format_rate(one)} at this RTT: it takes "
+        f"{ceil(question.goodput_bps / one)} streams to fill the link."
     )
 
 

@@ -24,6 +24,8 @@ UNSCALED_WINDOW_BYTES = 65535
 MAX_SHIFT = 14
 """The largest window scale (RFC 7323 section 2.3): a window never exceeds 65,535 x 2^14 bytes."""
 MAX_WINDOW_BYTES = UNSCALED_WINDOW_BYTES << MAX_SHIFT
+LARGEST_REQUEST_BYTES = 1 << 30
+"""The largest size that a program may be told to ask for: a larger one can't become window."""
 
 
 @dataclass(frozen=True, slots=True)

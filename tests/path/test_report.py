@@ -223,7 +223,7 @@ def test_warnings_of_the_hosts_are_passed_on() -> None:
         ({"window_bytes": 0}, "a window is above zero"),
         ({"window_bytes": 2 << 30}, "at most 1 GiB"),
         ({"streams": 0}, "1 to 10000 streams"),
-        ({"loss": 1.0}, "below 100 %"),
+        ({"loss": 1.0}, "below 100%"),
         ({"loss": -0.1}, "at least 0"),
         ({"mtu_bytes": 20}, "68 to 65535"),
     ],

@@ -75,7 +75,7 @@ def test_streams_share_the_bdp() -> None:
 
 @pytest.mark.parametrize(
     ("fraction", "size"),
-    [(0.5, 2_500_000), (0.25, 5_000_000), (0.75, 2_500_000)],  # tcp_adv_win_scale 1, -2, 2
+    [(0.5, 2_500_000), (0.25, 5_000_000), (0.75, 2_500_000), (0.0625, 2_500_000)],  # scale 1, -2, 2, -4
 )
 def test_an_old_kernel_that_keeps_more_of_the_buffer_needs_a_larger_one(fraction: float, size: int) -> None:
     known: Mapping[str, Scalar] = {"linux_before_6_6": True, "window_fraction": fraction}
@@ -150,3 +150,17 @@ def test_wan_leaves_initial_values_alone_and_prefers_what_is_there() -> None:
     assert linux["mtu_probing"].value is True
     assert linux["slow_start_after_idle"].value is False
     assert not meets("newreno", by_name(compute("wan", "freebsd", COMMON))["congestion_control"])
+
+
+@pytest.mark.parametrize(
+    ("known", "target"),
+    [
+        ({"linux_before_6_6": True, "window_fraction": 0.25}, None),  # tcp_adv_win_scale -2: a larger buffer
+        ({"linux_before_6_6": True, "window_fraction": 0.125}, 1),  # -3
+        ({"linux_before_6_6": True, "window_fraction": 0.0}, 1),  # -31: no window at all
+        ({"linux_before_6_6": False, "window_fraction": 0.125}, None),
+        ({}, None),
+    ],
+)
+def test_a_share_of_next_to_nothing_is_mended_itself(known: Mapping[str, Scalar], target: int | None) -> None:
+    assert values(compute("wan", "linux", COMMON, known)).get("recv_window_scale_overhead") == target

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from hostcfg.platforms.endpoint import Flow, Need, Side, Window, WindowModel, name_of
+from hostcfg.settings import INT32_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,15 +53,34 @@ class SockbufModel(WindowModel):
             return self._explicit_needs(window_bytes, flow.explicit_bytes)
         size = self.FACTOR * window_bytes
         reason = f"a window of {window_bytes:,} bytes needs a buffer of {size:,}"
-        found = [*self._cap_need(size)]
         maximum = self._reading(side, "max")
         current = self.number(maximum.setting)
+        ends_there = current is None or current <= size
+        found = [*self._cap_need(size if ends_there else self._step_beyond(window_bytes, size, side))]
         if current is None or current < size:
             found.append(_need(maximum, size, reason))
         auto = self._autotuning(side)
         if self.flag(auto.setting) is False:
             found.append(_need(auto, True, "without it the buffer stays at its first size"))
-        return found
+        return [*found, *self.growth_needs(size, side, flow)]
+
+    def growth_needs(self, size: int, side: Side, flow: Flow) -> Sequence[Need]:
+        """What must change so that a buffer that may grow does, up to ``size``."""
+        del size, side, flow
+        return ()
+
+    def _step_beyond(self, window_bytes: int, size: int, side: Side) -> int:
+        """The least of ``size`` and its doublings below which the steps of growth reach ``window_bytes``.
+
+        The step that would cross the usable part of maxsockbuf fails; one to the maximum itself is cut
+        to it, so this is for a maximum that lies above.
+        """
+        start = self._start(side)[0]
+        if self.growth(start, INT32_MAX, side)[0] < window_bytes:
+            return size  # there is no growth at all, which growth_needs is about
+        while self.growth(start, size, side)[0] < window_bytes and size < INT32_MAX:
+            size *= 2
+        return size
 
     def explicit_effect(self) -> str:
         return (

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from hostcfg.model import State
 from hostcfg.platforms.bsd.sockbuf import MCLBYTES, SockbufModel, halves_of, rtts_by_steps, steps_of
-from hostcfg.platforms.endpoint import Flow, MemoryLimit, Side, shift_for
+from hostcfg.platforms.endpoint import Flow, MemoryLimit, Need, Side, shift_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+RECEIVE_KEY, SEND_KEY = "net.inet.tcp.recvbuf_inc", "net.inet.tcp.sendbuf_inc"
 RECEIVE_STEP, SEND_STEP = 16384, 8192
 """net.inet.tcp.recvbuf_inc and sendbuf_inc: 8 to 13, unless someone changed them."""
 BY_HALVES_RELEASE = (13,)
@@ -31,13 +32,13 @@ class FreeBsdWindowModel(SockbufModel):
 
     def growth(self, start: int, end: int, side: Side) -> tuple[int, int]:
         if side == "send":
-            reached = steps_of(self._step("net.inet.tcp.sendbuf_inc", SEND_STEP), start, end)
+            reached = steps_of(self._step(SEND_KEY, SEND_STEP), start, end)
             return reached, reached
-        by_steps = steps_of(self._step("net.inet.tcp.recvbuf_inc", RECEIVE_STEP), start, end)
+        by_steps = steps_of(self._step(RECEIVE_KEY, RECEIVE_STEP), start, end)
         by_halves = halves_of(start, end)
         if self.facts.release is None:
             return min(by_steps, by_halves), max(by_steps, by_halves)
-        reached = by_halves if self.facts.release >= BY_HALVES_RELEASE else by_steps
+        reached = by_halves if self._by_halves() else by_steps
         return reached, reached
 
     def shift(self, flow: Flow) -> int | None:
@@ -48,9 +49,28 @@ class FreeBsdWindowModel(SockbufModel):
 
     def rtts_to_reach(self, window_bytes: int) -> float:
         start = self._start("receive")[0]
-        if self.facts.release is not None and self.facts.release >= BY_HALVES_RELEASE:
+        if self._by_halves():
             return max(0.0, log(max(1, window_bytes) / max(1, start), 1.5) / 2)
-        return rtts_by_steps(start, window_bytes, self._step("net.inet.tcp.recvbuf_inc", RECEIVE_STEP))
+        return rtts_by_steps(start, window_bytes, self._step(RECEIVE_KEY, RECEIVE_STEP))
+
+    def growth_needs(self, size: int, side: Side, flow: Flow) -> Sequence[Need]:
+        found: list[Need] = []
+        key, stock = (SEND_KEY, SEND_STEP) if side == "send" else (RECEIVE_KEY, RECEIVE_STEP)
+        if self._step(key, stock) == 0 and not (side == "receive" and self._by_halves()):
+            setting = "send_autotuning" if side == "send" else "recv_autotuning"
+            found.append(Need(setting, key, 0, stock, "a step of 0 bytes keeps the buffer at its first size"))
+        if side == "receive" and not self._times_growth_of(flow):
+            found.append(self._untimed_need(size))
+        return found
+
+    def _untimed_need(self, size: int) -> Need:
+        """Own timestamps, if it is they that are missing; else a first size that needs no growth."""
+        reading, wanted = self.timestamps().reading, True if not self.timestamps().on else size
+        reason = "this release times the growth of a receive buffer by timestamps"
+        if wanted is not True:
+            reading = self.reading("recv_buffer_default")
+            reason += ", which this path does not give it: the buffer stays at its first size"
+        return Need(reading.setting, reading.key, reading.value, wanted, reason, reading.element)
 
     def memory_limits(self) -> Sequence[MemoryLimit]:
         """kern.ipc.nmbclusters x 2 KiB; 0 means no limit (netstat -m, sys/kern/kern_mbuf.c)."""
@@ -61,12 +81,18 @@ class FreeBsdWindowModel(SockbufModel):
 
     def _can_grow(self, side: Side, flow: Flow) -> bool:
         if side == "send":
-            return self._step("net.inet.tcp.sendbuf_inc", SEND_STEP) > 0
-        release = self.facts.release
-        if release is not None and release < BY_RTT_RELEASE and (not flow.timestamps or flow.rtt_s >= 1):
+            return self._step(SEND_KEY, SEND_STEP) > 0
+        if not self._times_growth_of(flow):
             return False
-        by_halves = release is not None and release >= BY_HALVES_RELEASE
-        return by_halves or self._step("net.inet.tcp.recvbuf_inc", RECEIVE_STEP) > 0
+        return self._by_halves() or self._step(RECEIVE_KEY, RECEIVE_STEP) > 0
+
+    def _by_halves(self) -> bool:
+        return self.facts.release is not None and self.facts.release >= BY_HALVES_RELEASE
+
+    def _times_growth_of(self, flow: Flow) -> bool:
+        """False where the receive buffer of ``flow`` can't grow for want of a time of its round trips."""
+        by_timestamps = self.facts.release is not None and self.facts.release < BY_RTT_RELEASE
+        return not by_timestamps or (flow.timestamps and flow.rtt_s < 1)
 
     def _step(self, key: str, stock: int) -> int:
         native = self.facts.native.get(key)

@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 MIN_RECEIVE_BUFFER, MIN_SEND_BUFFER = 2304, 4608
 """SOCK_MIN_RCVBUF and SOCK_MIN_SNDBUF on 64-bit machines (include/net/sock.h)."""
 PAGE_BYTES = 4096
+LEAST_SHARE = 0.25
+"""Part of a buffer that is window (tcp_adv_win_scale -2) down to which a larger buffer is the remedy."""
 
 
 class LinuxWindowModel(WindowModel):
@@ -84,11 +86,11 @@ class LinuxWindowModel(WindowModel):
 
     def needs(self, window_bytes: int, side: Side, flow: Flow) -> Sequence[Need]:
         size = self._buffer_for(window_bytes, side)
+        found = [*self._share_needs(side)]
         if flow.explicit_bytes is not None:
-            return self._explicit_needs(ceil(size / 2), side, flow.explicit_bytes)
+            return [*found, *self._explicit_needs(ceil(size / 2), side, flow.explicit_bytes)]
         reading = self.reading("recv_buffer_max" if side == "receive" else "send_buffer_max")
         reason = f"a window of {window_bytes:,} bytes needs a buffer of {size:,}"
-        found = []
         current = self.number(reading.setting)
         if current is None or current < size:
             found.append(_need(reading, size, reason))
@@ -235,10 +237,26 @@ class LinuxWindowModel(WindowModel):
         """2 x the window, 2.5 x before 6.6 (2 x is just one BDP there), more with a smaller share."""
         fixed = self._fixed_share() or self.facts.release is None
         factor = 2.5 if fixed else 2.0
-        if side == "receive" and fixed:
-            share = window_of_space(1 << 20, self._adv_win_scale()[0]) / (1 << 20)
+        share = self._share_set()
+        if side == "receive" and share is not None and share >= LEAST_SHARE:
             factor = max(factor, 1.25 / share)
         return ceil(factor * window_bytes)
+
+    def _share_set(self) -> float | None:
+        """The part of a receive buffer that tcp_adv_win_scale makes window; None where it sets none."""
+        if not self._fixed_share() and self.facts.release is not None:
+            return None
+        return window_of_space(1 << 30, self._adv_win_scale()[0]) / (1 << 30)
+
+    def _share_needs(self, side: Side) -> list[Need]:
+        """tcp_adv_win_scale itself, where it leaves so little window that no buffer could make up for it."""
+        share = self._share_set()
+        if side == "send" or share is None or share >= LEAST_SHARE:
+            return []
+        reading = self.reading("recv_window_scale_overhead")
+        return [
+            _need(reading, 1, f"it leaves {share:.2g} of a buffer as window; 1, the default, leaves half")
+        ]
 
     def _explicit_needs(self, request: int, side: Side, asked: int) -> Sequence[Need]:
         reading = self._cap(side)
