@@ -10,13 +10,15 @@
     │   └── InventoryError  an inventory or a selection from it
     ├── HostError           one host could not be read or changed: names the host and the kind
     ├── ChangeRefused       a change that must not be started (no inverse, another one pending ...)
-    └── JournalError        the journal can't be opened, written or understood
+    ├── JournalError        the journal can't be opened, written or understood
+    └── InternalError       a fault of hostcfg itself
 
 ``str(error)`` is one line: where, what, and what to do.  Only the command line knows exit codes.
 """
 
 from __future__ import annotations
 
+import os
 from typing import Literal
 
 HostErrorKind = Literal[
@@ -27,6 +29,7 @@ HostErrorKind = Literal[
     "command",  # the remote command failed, or its output is cut or not understood
     "no_permission",  # logged in, but become or root is missing
     "input",  # a file: target can't be read or understood
+    "interrupted",  # the user ended the run before the host had answered
 ]
 
 
@@ -119,3 +122,17 @@ class JournalError(HostcfgError):
     """The journal can't be opened, written or understood."""
 
     kind = "journal"
+
+
+class InternalError(HostcfgError):
+    """A fault of hostcfg itself: of one host alone where ``host`` is set, and the others go on."""
+
+    kind = "internal"
+
+    @classmethod
+    def of(cls, error: Exception, host: str | None = None) -> InternalError:
+        """What to tell of ``error``; with HOSTCFG_TRACEBACK in the environment it is raised instead."""
+        if "HOSTCFG_TRACEBACK" in os.environ:
+            raise error
+        said = f"a fault in hostcfg itself: {type(error).__name__}: {error}"
+        return cls(f"{said}; please report it with what HOSTCFG_TRACEBACK=1 prints", host=host)

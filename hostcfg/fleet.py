@@ -8,10 +8,11 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from hostcfg.errors import HostcfgError, HostError
+from hostcfg.errors import HostcfgError, HostError, InternalError
 from hostcfg.reader import Outcome
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ SLOW_S = 2.0
 """A host that takes longer has no place among the DEFAULT_JOBS any more: another one is begun."""
 
 _LOOK_S = 0.5
+_DESCRIPTORS = 3  # of one host, at most
+_OWN_DESCRIPTORS = 32  # standard streams, journal, agent, name servers
 _THREAD_NAME = "host-"
 
 Item = TypeVar("Item")
@@ -46,7 +49,8 @@ def read_fleet(
     """One outcome for each host, in the order of ``specs``; one host's failure never stops another.
 
     ``on_done`` is called in the caller's thread, in the order in which hosts finish.  After an
-    interrupt (Ctrl-C) the hosts that have not answered are errors, and the rest is returned.
+    interrupt (Ctrl-C) the hosts that have not answered are errors of the kind ``interrupted``, and
+    the rest is returned.  A fault of ours is the error of the host that it befell.
     """
     if len(specs) == 1:  # no thread for the commonest case
         only = _read_one(specs[0], read)
@@ -62,13 +66,19 @@ def read_fleet(
     return [done.get(index) or _interrupted(spec) for index, spec in enumerate(specs)]
 
 
+class _Fault(NamedTuple):
+    number: int
+    error: BaseException
+
+
 class SideBySide(Generic[Item, Result]):
     """``work`` for each of ``items`` in threads; iterating gives ``(index, result)`` as each is done.
 
     ``jobs`` is how many at once: never more, if it is given; None: DEFAULT_JOBS that make progress,
-    and more beside those that hang.  A fault of ``work`` is raised in the caller's thread.  Once
-    ``stopping`` says so nothing more is begun: each thread asks it before it takes an item, so what
-    ``work`` finds out counts at once; :meth:`nudge` has it asked from anywhere, a signal handler included.
+    and more beside those that hang.  A fault of ``work`` stops the run: once those in hand are done, it
+    is raised in the caller's thread.  Once ``stopping`` says so nothing more is begun: each thread asks
+    it before it takes an item, so what ``work`` finds out counts at once; :meth:`nudge` has it asked from
+    anywhere, a signal handler included.
     """
 
     def __init__(
@@ -81,13 +91,14 @@ class SideBySide(Generic[Item, Result]):
     ) -> None:
         self._todo = deque(enumerate(items))
         self._work = work
-        self._jobs = DEFAULT_JOBS if jobs is None else jobs
+        self._most = min(MOST_JOBS if jobs is None else jobs, hosts_at_once())
+        self._jobs = min(DEFAULT_JOBS if jobs is None else jobs, self._most)
         self._may_grow = jobs is None
         self._stopping = stopping
         self._lock = threading.Lock()
         self._since: dict[int, float] = {}  # index -> when it was begun, of those in hand
         self._threads = 0
-        self._results: SimpleQueue[tuple[int, Result] | BaseException | None] = SimpleQueue()
+        self._results: SimpleQueue[tuple[int, Result] | _Fault | None] = SimpleQueue()
 
     def stop(self) -> None:
         """Begin no further item."""
@@ -111,14 +122,15 @@ class SideBySide(Generic[Item, Result]):
             return len(self._since)
 
     def __iter__(self) -> Iterator[tuple[int, Result]]:
+        fault: BaseException | None = None
         self._hire()
         while True:
-            if self._stopping():
+            if fault is not None or self._stopping():
                 self.stop()
             with self._lock:
                 waiting, in_hand = len(self._todo), len(self._since)
             if not waiting and not in_hand:
-                return
+                break
             try:
                 result = self._results.get(timeout=_LOOK_S if waiting and self._may_grow else None)
             except Empty:
@@ -126,11 +138,14 @@ class SideBySide(Generic[Item, Result]):
                 continue
             if result is None:
                 continue
-            if isinstance(result, BaseException):
-                raise result
             with self._lock:
                 del self._since[result[0]]
-            yield result
+            if isinstance(result, _Fault):
+                fault = fault or result.error
+            else:
+                yield result
+        if fault is not None:
+            raise fault
 
     def _hire(self) -> None:
         """As many threads as there is work for, within the limits."""
@@ -138,11 +153,21 @@ class SideBySide(Generic[Item, Result]):
             limit = self._jobs
             if self._may_grow:
                 late = time.monotonic() - SLOW_S
-                limit = min(MOST_JOBS, limit + sum(begun < late for begun in self._since.values()))
+                limit = min(self._most, limit + sum(begun < late for begun in self._since.values()))
             new = min(limit - self._threads, len(self._todo))
             self._threads += max(0, new)
-        for _ in range(new):
-            threading.Thread(target=self._thread, name=_THREAD_NAME, daemon=True).start()
+        for started in range(new):
+            try:
+                threading.Thread(target=self._thread, name=_THREAD_NAME, daemon=True).start()
+            except RuntimeError:  # a limit on processes: those that there are do all the work
+                with self._lock:
+                    self._threads -= new - started
+                    self._most = self._jobs = self._threads
+                if not self._threads:
+                    raise HostcfgError(
+                        "this system starts no thread: is a limit on processes reached?"
+                    ) from None
+                return
 
     def _thread(self) -> None:
         while True:
@@ -156,8 +181,30 @@ class SideBySide(Generic[Item, Result]):
             try:
                 self._results.put((index, self._work(item)))
             except BaseException as error:  # a fault of ours ends the run, in the caller's thread
-                self._results.put(error)
+                self.stop()
+                self._results.put(_Fault(index, error))
                 return
+
+
+def hosts_at_once() -> int:
+    """How many hosts the descriptors of this process are enough for; the soft limit is raised for it.
+
+    A host takes a socket, and one behind a ProxyCommand three pipes.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows counts sockets by memory
+        return MOST_JOBS * 2
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_JOBS * 2 * _DESCRIPTORS + _OWN_DESCRIPTORS
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return MOST_JOBS * 2
+    if hard == resource.RLIM_INFINITY or hard > soft:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return max(1, (soft - _OWN_DESCRIPTORS) // _DESCRIPTORS)
 
 
 def threads_left() -> bool:
@@ -170,7 +217,13 @@ def _read_one(spec: HostSpec, read: Callable[[HostSpec], Facts]) -> Outcome:
         return Outcome(spec, read(spec))
     except HostcfgError as error:
         return Outcome(spec, None, error)
+    except MemoryError:
+        return Outcome(
+            spec, None, HostError("command", "not enough memory for what it printed", host=spec.name)
+        )
+    except Exception as error:
+        return Outcome(spec, None, InternalError.of(error, spec.name))
 
 
 def _interrupted(spec: HostSpec) -> Outcome:
-    return Outcome(spec, None, HostError("timeout", "interrupted before it answered", host=spec.name))
+    return Outcome(spec, None, HostError("interrupted", "interrupted before it answered", host=spec.name))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from hostcfg.errors import UsageError
 from hostcfg.lean import dataclass, regex
+from hostcfg.nearest import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -78,6 +79,14 @@ def from_reach(name: str, reach: Mapping[str, Json]) -> HostSpec:
 class Inventory(Protocol):
     """What target selection needs of an inventory."""
 
+    @property
+    def names(self) -> Sequence[str]:
+        """Every host."""
+
+    @property
+    def groups(self) -> Mapping[str, Sequence[str]]:
+        """Group name -> its hosts."""
+
     def match(self, pattern: str) -> Sequence[HostSpec]:
         """Hosts of a name, glob or group, in the inventory's order; empty if it names none."""
 
@@ -111,11 +120,29 @@ def _resolve_one(target: str, inventory: Inventory | None) -> Sequence[HostSpec]
     if hosts:
         return hosts
     if target.startswith("@") or any(c in target for c in "*?"):
-        where = (
-            "the inventory has no such host or group" if inventory else "there is no inventory: give -i FILE"
-        )
+        if inventory is None:
+            raise UsageError(f"{target!r} matches nothing: there is no inventory: give -i FILE")
+        where = f"the inventory has no such host or group{near_name(target, inventory)}"
         raise UsageError(f"{target!r} matches nothing: {where}")
     return [HostSpec(target, "ssh", target)]
+
+
+_MOST_COMPARED = 5_000
+"""Names that a slip is held against: each takes some 20 us."""
+
+
+def near_name(word: str, inventory: Inventory | None, more: Sequence[str] = ()) -> str:
+    """``; did you mean 'lon-1'?``, or nothing: of ``local``, the inventory's hosts and groups, and ``more``.
+
+    A glob is held against names without its wildcards: ``lon*x`` is near ``lon-1``.
+    """
+    names = dict.fromkeys([*more, "local"])
+    if inventory is not None:
+        names |= dict.fromkeys([*inventory.names, *inventory.groups, "all"])
+    at = "@" if word.startswith("@") else ""
+    known = [name for name in names if not at or (inventory is not None and name in inventory.groups)]
+    near = nearest("".join(c for c in word if c not in "@*?[]!"), known[:_MOST_COMPARED])
+    return f"; did you mean {at + near!r}?" if near is not None else ""
 
 
 def select(
@@ -151,6 +178,7 @@ def _names(
             named |= set(inventory.match_names(pattern))
         if not named:
             where = "" if inventory is not None else " among the targets; groups need an inventory: -i FILE"
-            raise UsageError(f"{option} {pattern!r} names no host{where}")
+            near = near_name(pattern, inventory, [spec.name for spec in specs])
+            raise UsageError(f"{option} {pattern!r} names no host{where}{near}")
         found |= named
     return found

@@ -12,7 +12,7 @@ from typing import NoReturn
 import click
 
 from hostcfg import __version__
-from hostcfg.errors import HostcfgError
+from hostcfg.errors import HostcfgError, InternalError
 
 COMMANDS = {
     "apply": "hostcfg.cli.apply:apply",
@@ -93,7 +93,7 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Entry point: exit 0, 1 (differences) or 2 (trouble); errors are one line on stderr."""
+    """Entry point: exit 0, 1 (differences), 2 (trouble) or 130 (Ctrl-C); errors are one line on stderr."""
     gc.set_threshold(100_000)  # what a start makes stays: 700, the default, looks through it for nothing
     if sys.stdout is None or sys.stderr is None:  # closed by the caller: there is nobody to tell
         sys.exit(2)
@@ -110,6 +110,8 @@ def _leave(code: int) -> NoReturn:
     fleet = sys.modules.get("hostcfg.fleet")
     if fleet is not None and fleet.threads_left():
         with suppress(OSError):
+            if (reach := sys.modules.get("hostcfg.cli.reach")) is not None:
+                reach.restore_terminal()
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(code)  # the interpreter's own end could not be trusted while they run
@@ -135,10 +137,7 @@ def _run() -> int:
     except MemoryError:
         report(HostcfgError("not enough memory for this input"))
     except Exception as error:
-        if "HOSTCFG_TRACEBACK" in os.environ:
-            raise
-        said = f"a fault in hostcfg itself: {type(error).__name__}: {error}"
-        report(HostcfgError(f"{said}; please report it with what HOSTCFG_TRACEBACK=1 prints"))
+        report(InternalError.of(error))
     else:
         return 0
     return 2

@@ -13,10 +13,10 @@ import click
 
 from hostcfg.apply import ChangeOptions, apply_host
 from hostcfg.batches import BatchRun, Rules, cut, parse_sizes
-from hostcfg.changes import Fault, Run
+from hostcfg.changes import Fault, HostChange, Run
 from hostcfg.cli.change_common import Hosts, Interrupts, Planner, ask, finish, side_by_side
 from hostcfg.cli.common import TROUBLE, Session
-from hostcfg.errors import ChangeRefused, UsageError
+from hostcfg.errors import ChangeRefused, HostcfgError, InternalError, UsageError
 from hostcfg.fleet import DEFAULT_JOBS
 from hostcfg.journal import Draft, Journal
 from hostcfg.lean import dataclass
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from hostcfg.batches import OnFailure
-    from hostcfg.changes import Change, HostChange, RunState
+    from hostcfg.changes import Change, RunState
     from hostcfg.model import Json
     from hostcfg.targets import HostSpec
 
@@ -134,6 +134,8 @@ def resume(session: Session, change_id: str, given: Mapping[str, Any], *, yes: b
             options=ChangeOptions(asked.revert_in_s, force=asked.force),
             each=side_by_side(session, interrupts),
         )
+    if interrupts.asked:
+        raise KeyboardInterrupt
     change = journal.change(change_id)
     draft = Draft(
         id=change.id,
@@ -186,6 +188,7 @@ class _Apply:
         self.asked = asked
         self.planner = planner
         self.options = ChangeOptions(asked.revert_in_s, hold=asked.hold, force=asked.force)
+        self.interrupts = Interrupts()
 
     def over(self, batches: Sequence[Sequence[str]], before: Change | None = None) -> int:
         """Runs ``batches``, takes back what the rules say, prints; ``before``: what is resumed."""
@@ -196,9 +199,10 @@ class _Apply:
         jobs = self.session.jobs or DEFAULT_JOBS  # never more: what is in hand can't be stopped
         rules = Rules(self.asked.max_failures, self.asked.on_failure, self._checker(), jobs)
         run = BatchRun(batches, self._one, rules, failures=unknown)
+        self.session.prepare([self.hosts.spec(name) for name in run.not_reached])
         self._keep(run, "running")
         with (
-            Interrupts() as interrupts,
+            self.interrupts as interrupts,
             progress(sum(map(len, batches)), verbose=self.session.verbose) as tell,
         ):
             interrupts.heed(run.interrupt)
@@ -212,16 +216,25 @@ class _Apply:
         return self._report(run, results)
 
     def _one(self, name: str) -> HostChange:
-        return apply_host(
-            name,
-            draft=self.draft,
-            journal=self.journal,
-            connect=self.hosts.connect,
-            read=self.hosts.read,
-            planner=self.planner,
-            options=self.options,
-            reach=self.hosts.reach(name),
-        )
+        """What became of a host; a fault of ours is its failure: the others are not left in the middle."""
+        events: list[str] = []
+        try:
+            return apply_host(
+                name,
+                draft=self.draft,
+                journal=self.journal,
+                connect=self.hosts.connect,
+                read=self.hosts.read,
+                planner=self.planner,
+                options=self.options,
+                reach=self.hosts.reach(name),
+                on_event=events.append,
+            )
+        except HostcfgError:
+            raise
+        except Exception as error:
+            fault = Fault.of(InternalError.of(error, name))
+            return HostChange(name, "", "unknown" if "journalled" in events else "failed", error=fault)
 
     def _checker(self) -> Callable[[Sequence[str]], str | None] | None:
         words = parse_check(self.asked.check)
@@ -275,12 +288,12 @@ class _Apply:
         for fault in run.faults:
             click.echo(f"hostcfg: {fault}", err=True)
         if run.why is None:
-            return TROUBLE if run.faults else code
+            return TROUBLE if run.faults else self.interrupts.code(code)
         if run.not_reached:
             count = len(run.not_reached)
             rest = f"; hostcfg apply --resume {change_id} goes on" if change_id is not None else ""
             click.echo(f"hostcfg: stopped: {run.why}; {count} hosts not reached{rest}", err=True)
-        return TROUBLE
+        return self.interrupts.code(TROUBLE)
 
 
 def _faults_without_steps(done: Iterable[HostChange]) -> dict[str, Fault]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 from hostcfg.cli.common import OK, TROUBLE, Session, parse_inputs, parse_link, user_profile_directories
-from hostcfg.errors import UsageError
+from hostcfg.errors import HostcfgError, InternalError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -186,6 +186,7 @@ class Interrupts:
 
     def __init__(self) -> None:
         self.asked = False
+        self._signal = signal.SIGINT.value
         self._heed: list[Callable[[], None]] = []
         self._before: dict[int, Any] = {}
 
@@ -204,10 +205,14 @@ class Interrupts:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def _hear(self, *_: object) -> None:
+    def code(self, code: int) -> int:
+        """The exit status of a run that would end with ``code``: 128 + the signal, if one ended it."""
+        return 128 + self._signal if self.asked else code
+
+    def _hear(self, number: int, *_: object) -> None:
         if self.asked:
             raise KeyboardInterrupt
-        self.asked = True
+        self._signal, self.asked = number, True
         text = b"hostcfg: no further host is begun; waiting for those in hand (once more: leave them)\n"
         with suppress(OSError):  # sys.stderr may be in use right where the signal came
             os.write(2, text)
@@ -219,10 +224,22 @@ def side_by_side(session: Session, interrupts: Interrupts) -> Each:
     """How a rollback goes over hosts: several at once, none begun any more after an interrupt."""
 
     def each(work: Callable[[HostChange], HostChange], hosts: Sequence[HostChange]) -> list[HostChange]:
+        from hostcfg.changes import Fault, HostChange
         from hostcfg.cli.progress import progress
         from hostcfg.fleet import SideBySide
+        from hostcfg.targets import HostSpec
 
-        side = SideBySide(hosts, work, session.jobs, stopping=lambda: interrupts.asked)
+        def guarded(host: HostChange) -> HostChange:
+            try:
+                return work(host)
+            except HostcfgError:
+                raise
+            except Exception as error:  # the others go on, and this one is still unfinished
+                fault = Fault.of(InternalError.of(error, host.host))
+                return HostChange(host.host, host.os, "unknown", error=fault)
+
+        session.prepare([HostSpec(h.host, "local" if h.host == "local" else "ssh") for h in hosts])
+        side = SideBySide(hosts, guarded, session.jobs, stopping=lambda: interrupts.asked)
         interrupts.heed(side.nudge)
         done: dict[int, HostChange] = {}
         with progress(len(hosts), verbose=session.verbose) as tell:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hostcfg.reader import Outcome
     from hostcfg.targets import HostSpec
     from hostcfg.transports.base import Transport
+    from hostcfg.transports.prompts import Prompts
     from hostcfg.transports.ssh_context import SshContext
 
 F = TypeVar("F", bound="Callable[..., Any]")
@@ -37,8 +38,8 @@ _ENDS = 2  # of a path: they may have two passwords
 
 _NO_GROUPS = frozenset({"all", "ungrouped"})
 
-OK, DIFFERS, TROUBLE = 0, 1, 2
-"""Exit codes, as diff(1)."""
+OK, DIFFERS, TROUBLE, INTERRUPTED = 0, 1, 2, 130
+"""Exit codes, as diff(1); and as a shell tells of what Ctrl-C has ended, 128 + SIGINT."""
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,29 @@ class Session:
         return make_ssh_context(
             timeout_s=self.timeout_s,
             accept_new=self.accept_new,
-            ask_password=self.ask_pass,
-            ask_become_password=self.ask_become_pass,
+            prompts=self.prompts,
         )
+
+    @cached_property
+    def prompts(self) -> Prompts:
+        """Who asks for secrets; one question on the screen at a time."""
+        from hostcfg.cli.reach import make_prompts
+
+        return make_prompts(ask_password=self.ask_pass, ask_become_password=self.ask_become_pass)
+
+    def prepare(self, specs: Sequence[HostSpec]) -> None:
+        """What is read or asked once for all of ``specs``, before threads need it.
+
+        Of more than two hosts one password and one become password are asked for, as Ansible does; a host
+        that does not take it is that host's failure.
+        """
+        prompts = self.prompts
+        if any(spec.kind == "ssh" for spec in specs):
+            _ = self.ssh
+        if len(specs) > _ENDS and self.ask_pass:
+            prompts.password.settle(f"every one of {len(specs)} hosts that wants it")
+        if len(specs) > _ENDS and self.ask_become_pass:
+            prompts.become.settle(f"every one of {len(specs)} hosts")
 
     def connect(self, spec: HostSpec) -> Transport:
         """A transport to ``spec``, not yet open; the inventory's fault if it says nothing usable of it."""
@@ -104,8 +125,20 @@ class Session:
         from hostcfg.cli.reach import make_local, make_ssh
 
         if spec.kind == "local":
-            return make_local(spec, self.become, self.timeout_s, ask_become_password=self.ask_become_pass)
-        return make_ssh(spec, self.ssh, become=self.become, identity=self.identity)
+            return make_local(spec, self.become, self.timeout_s, self.prompts)
+        return make_ssh(
+            spec, self.ssh, become=self.become, identity=self.identity, near=lambda: self._near(spec)
+        )
+
+    def _near(self, spec: HostSpec) -> str:
+        """What a name that is no host's may be a slip of; nothing for what the inventory names."""
+        from hostcfg.targets import near_name
+
+        if spec.address != spec.name or (self.inventory is not None and spec.name in self.inventory.names):
+            return ""
+        if spec.name == "all" and self.inventory is None:
+            return "; all hosts of an inventory need one: give -i FILE"
+        return near_name(spec.name, self.inventory)
 
     def address(self, spec: HostSpec) -> str | None:
         """The name or address at which ``spec`` is reached over the network; None for local and files."""
@@ -133,8 +166,7 @@ class Session:
         from hostcfg.fleet import read_fleet
         from hostcfg.reader import read_host, without_text
 
-        if any(spec.kind == "ssh" for spec in specs):
-            _ = self.ssh  # asked for once, before threads need it
+        self.prepare(specs)
 
         def read(spec: HostSpec) -> Facts:
             facts = read_host(spec, self.connect, peer=(peers or {}).get(spec))
@@ -213,8 +245,11 @@ def facts_of(outcomes: Sequence[Outcome]) -> list[Facts]:
 
 
 def code_of(outcomes: Iterable[Outcome], *, differs: bool = False) -> int:
-    """2 if any host could not be read, else 1 if something differs, else 0."""
-    if any(outcome.error is not None for outcome in outcomes):
+    """130 after Ctrl-C, 2 if any host could not be read, else 1 if something differs, else 0."""
+    kinds = {outcome.error.kind for outcome in outcomes if outcome.error is not None}
+    if "interrupted" in kinds:
+        return INTERRUPTED
+    if kinds:
         return TROUBLE
     return DIFFERS if differs else OK
 

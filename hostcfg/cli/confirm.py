@@ -27,4 +27,4 @@ def confirm(session: Session, change_id: str) -> int:
     with Interrupts() as interrupts:
         each = side_by_side(session, interrupts)
         changes = confirm_change(change_id, journal=journal, connect=hosts.connect, each=each)
-    return finish(session, change_id, changes)
+    return interrupts.code(finish(session, change_id, changes))

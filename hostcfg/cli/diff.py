@@ -10,7 +10,6 @@ from hostcfg.cli.common import (
     DIFFERS,
     OK,
     PAGES,
-    TROUBLE,
     Session,
     code_of,
     facts_of,
@@ -102,7 +101,7 @@ def _diff_hosts(session: Session, targets: Sequence[str]) -> int:
     outcomes = session.read(specs)
     facts = facts_of(outcomes)
     if len(facts) != 2:
-        return TROUBLE
+        return code_of(outcomes)
     a, b = facts
     difference = compare_hosts(a, b)
 

@@ -1,13 +1,16 @@
-"""How far a run is: a bar on a terminal, plain lines elsewhere if they are asked for."""
+"""How far a run is: a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
 import sys
+import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from rich.progress import Progress
 
     Tell = Callable[[str, str | None], None]
     """Called for each host that is done: its name, and in a word what went wrong (None: nothing)."""
@@ -15,20 +18,46 @@ if TYPE_CHECKING:
 _FEW = 3
 """Up to so many hosts no bar is worth its lines."""
 
+EVERY_S = 10.0
+"""Between two lines that count, where there is no terminal: a run that is over before has none."""
+
+_bars: list[Progress] = []  # the one that is on the screen, if any
+
 
 @contextmanager
 def progress(total: int, *, verbose: int = 0, what: str = "hosts") -> Iterator[Tell]:
     """A function to call for each host (``what``) that is done; it writes to standard error.
 
-    A bar on a terminal; elsewhere a line for each host with ``-v``, and nothing without.
+    A bar on a terminal; elsewhere a line that counts every :data:`EVERY_S` seconds, or with ``-v`` one
+    for each host.
     """
     if total > _FEW and sys.stderr.isatty():
         with _bar(total, what) as tell:
             yield tell
     elif verbose and total > 1:
         yield _lines(total)
+    elif total > _FEW:
+        with _counts(total, what) as tell:
+            yield tell
     else:
         yield lambda *_: None
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """The bar leaves the screen to a question."""
+    bar = _bars[-1] if _bars else None
+    if bar is not None:
+        bar.stop()
+    try:
+        yield
+    finally:
+        if bar is not None and bar in _bars:
+            bar.start()
+
+
+def _say(line: str) -> None:
+    print(f"hostcfg: {line}", file=sys.stderr, flush=True)  # noqa: T201
 
 
 def _lines(total: int) -> Tell:
@@ -38,9 +67,32 @@ def _lines(total: int) -> Tell:
         nonlocal done
         done += 1
         shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in host)
-        print(f"hostcfg: {done}/{total} {shown}: {fault or 'done'}", file=sys.stderr, flush=True)  # noqa: T201
+        _say(f"{done}/{total} {shown}: {fault or 'done'}")
 
     return tell
+
+
+@contextmanager
+def _counts(total: int, what: str) -> Iterator[Tell]:
+    done = failed = 0
+    over = threading.Event()
+
+    def tell(_: str, fault: str | None) -> None:
+        nonlocal done, failed
+        done += 1
+        failed += fault is not None
+
+    def watch() -> None:
+        while not over.wait(EVERY_S):
+            _say(f"{done}/{total} {what}, {failed} failed")
+
+    watcher = threading.Thread(target=watch, name="progress", daemon=True)
+    watcher.start()
+    try:
+        yield tell
+    finally:
+        over.set()
+        watcher.join()
 
 
 @contextmanager
@@ -64,4 +116,8 @@ def _bar(total: int, what: str) -> Iterator[Tell]:
             failed += fault is not None
             bar.update(task, advance=1, failed=failed)
 
-        yield tell
+        _bars.append(bar)
+        try:
+            yield tell
+        finally:
+            _bars.remove(bar)

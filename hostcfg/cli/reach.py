@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 from hostcfg.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from hostcfg.targets import HostSpec
     from hostcfg.transports.base import Transport
     from hostcfg.transports.destination import Become, Destination
@@ -34,22 +38,53 @@ def make_prompts(*, ask_password: bool, ask_become_password: bool) -> Prompts:
 def _ask(question: str) -> str | None:
     from getpass import getpass
 
+    from hostcfg.cli.progress import paused
+
     try:
-        return getpass(f"hostcfg: {question}", stream=sys.stderr) or None
+        with paused(), _terminal_kept():
+            return getpass(f"hostcfg: {question}", stream=sys.stderr) or None
     except EOFError:
         return None
 
 
-def make_ssh_context(
-    *, timeout_s: float, accept_new: bool, ask_password: bool, ask_become_password: bool
-) -> SshContext:
+_kept: list[tuple[int, Any]] = []  # a terminal that does not echo now, and how it was
+
+
+@contextmanager
+def _terminal_kept() -> Iterator[None]:
+    """Ctrl-C may leave the thread that asks behind: then :func:`restore_terminal` ends the question."""
+    try:
+        import termios
+
+        terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+    except (ImportError, OSError):
+        yield
+        return
+    try:
+        _kept.append((terminal, termios.tcgetattr(terminal)))
+        yield
+    finally:
+        _kept.clear()
+        os.close(terminal)
+
+
+def restore_terminal() -> None:
+    """Let the terminal echo again, if a question is still on it."""
+    for terminal, attributes in _kept:
+        import termios
+
+        with suppress(OSError, termios.error):
+            termios.tcsetattr(terminal, termios.TCSANOW, attributes)
+            sys.stderr.write("\n")
+
+
+def make_ssh_context(*, timeout_s: float, accept_new: bool, prompts: Prompts) -> SshContext:
     """Everything about SSH that is read once for all hosts of a run."""
     from hostcfg.transports.lean import import_paramiko
 
     import_paramiko()
     from hostcfg.transports.ssh_context import SshContext
 
-    prompts = make_prompts(ask_password=ask_password, ask_become_password=ask_become_password)
     return SshContext(timeout_s=timeout_s, accept_new=accept_new, prompts=prompts)
 
 
@@ -69,19 +104,21 @@ def make_destination(spec: HostSpec, *, become: Become | None, identity: str | N
 
 
 def make_ssh(
-    spec: HostSpec, context: SshContext, *, become: Become | None, identity: str | None
+    spec: HostSpec,
+    context: SshContext,
+    *,
+    become: Become | None,
+    identity: str | None,
+    near: Callable[[], str],
 ) -> Transport:
-    """An SSH transport to ``spec``."""
+    """An SSH transport to ``spec``; ``near`` as for SshTransport."""
     from hostcfg.transports.ssh import SshTransport
 
-    return SshTransport(make_destination(spec, become=become, identity=identity), context)
+    return SshTransport(make_destination(spec, become=become, identity=identity), context, near=near)
 
 
-def make_local(
-    spec: HostSpec, become: Become | None, timeout_s: float, *, ask_become_password: bool
-) -> Transport:
+def make_local(spec: HostSpec, become: Become | None, timeout_s: float, prompts: Prompts) -> Transport:
     """This machine."""
     from hostcfg.transports.local import LocalTransport
 
-    prompts = make_prompts(ask_password=False, ask_become_password=ask_become_password)
     return LocalTransport(spec.name, timeout_s=timeout_s, become=spec.become or become, prompts=prompts)

@@ -79,7 +79,7 @@ def rollback(
             each=side_by_side(session, interrupts),
         )
     left = _not_reached(change, chosen, done.hosts)
-    return finish(session, done.id, done.hosts, not_reached=left, rolled_back=True)
+    return interrupts.code(finish(session, done.id, done.hosts, not_reached=left, rolled_back=True))
 
 
 def _chosen(session: Session, change: Change, host: str | None) -> list[str]:
@@ -132,7 +132,8 @@ def _settle(session: Session, journal: Journal, options: ChangeOptions, *, yes: 
                 code = TROUBLE
                 continue
             settled += done.hosts
-    return max(code, finish(session, changes[0].id if len(changes) == 1 else None, settled))
+    code = max(code, finish(session, changes[0].id if len(changes) == 1 else None, settled))
+    return interrupts.code(code)
 
 
 def _what(change: Change, hosts: Sequence[str]) -> str:

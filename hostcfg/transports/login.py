@@ -111,7 +111,7 @@ class _Login:
         subject = f"{user}@{self.options.host_name}"
         password = self.prompts.password.get(subject) if self.options.ask else None
         if password is None:
-            self.notes.append("a password would do, and none was given")
+            self.notes.append("a password would do, and none was given (--ask-pass)")
             return False
         self.tried.append("the password")
         if method == "password":

@@ -30,18 +30,18 @@ class ProxyCommand:
         """Start ``line`` under a shell, as ssh does; HostError ``unreachable`` if that fails."""
         self.last_words = ""
         self._closing = threading.Lock()
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the program
-        self._socket, theirs = socket.socketpair()
-        try:
-            self._process = _start(line, theirs, self._errors)
-        except OSError as error:
-            self._socket.close()
-            self._errors.close()
-            raise HostError(
-                "unreachable", f"ProxyCommand can't be run: {error.strerror}", host=host
-            ) from error
-        finally:
-            theirs.close()
+        with contextlib.ExitStack() as undo:
+            try:
+                self._errors = undo.enter_context(tempfile.TemporaryFile())
+                self._socket, theirs = socket.socketpair()
+                undo.enter_context(self._socket)
+                with theirs:
+                    self._process = _start(line, theirs, self._errors)
+            except OSError as error:
+                raise HostError(
+                    "unreachable", f"ProxyCommand can't be run: {error.strerror}", host=host
+                ) from error
+            undo.pop_all()
 
     def send(self, data: bytes) -> int:
         return self._socket.send(data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import HostError
@@ -12,6 +13,8 @@ from hostcfg.transports.ssh_connect import Connection, connect
 from hostcfg.transports.words import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hostcfg.transports.destination import Become, Destination
     from hostcfg.transports.ssh_context import SshContext
 
@@ -23,16 +26,27 @@ class SshTransport(Transport):
     must let go of its standard output and error, else the command has not ended.
     """
 
-    def __init__(self, destination: Destination, context: SshContext) -> None:
+    def __init__(
+        self, destination: Destination, context: SshContext, *, near: Callable[[], str] = lambda: ""
+    ) -> None:
+        """``near`` is asked what to add to the error where the name is unknown: what may be meant."""
         super().__init__(destination.name)
         self.destination = destination
         self.context = context
+        self._near = near
         self._connection: Connection | None = None
 
     def open(self) -> None:
-        if self._connection is None:
+        if self._connection is not None:
+            return
+        try:
             self._connection = connect(self.context, self.destination)
-            self.connections_made += 1
+        except HostError as error:
+            near = self._near() if isinstance(error.__cause__, socket.gaierror) else ""
+            if near:
+                raise HostError(error.kind, f"{error.message}{near}", host=error.host) from error
+            raise
+        self.connections_made += 1
 
     def run(self, command: Command, *, timeout_s: float | None = None) -> CommandResult:
         connection = self._connection

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import os
 import socket
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import paramiko
@@ -28,6 +30,12 @@ _TOO_SLOW = {
 }
 
 
+_EXPECTED = (OSError, EOFError, paramiko.SSHException)
+"""What our own code raises too, for what a host does."""
+
+_OURS = f"{Path(__file__).parents[1]}{os.sep}"
+
+
 @dataclass(slots=True)
 class Attempt:
     """What is being tried with which host; ``wire`` says whether a limit ended it."""
@@ -44,15 +52,26 @@ class Attempt:
 def translated(attempt: Attempt) -> Iterator[Attempt]:
     """Raises HostError for everything that paramiko, sockets and name servers raise inside.
 
-    What a host sends can make paramiko raise anything, in its own thread, and hand it to us.
+    What a host sends can make paramiko raise anything, in its own thread, and hand it to us.  What
+    our own code raises is no host's fault, and stays as it is.
     """
     try:
         yield attempt
     except HostcfgError:
         raise
     except Exception as error:
+        if not isinstance(error, _EXPECTED) and _is_ours(error):
+            raise
         kind, message = _explain(error, attempt)
         raise HostError(kind, message, host=attempt.host) from error
+
+
+def _is_ours(error: Exception) -> bool:
+    """Whether ``error`` was raised in hostcfg's code and not in what hostcfg calls."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and trace.tb_frame.f_code.co_filename.startswith(_OURS)
 
 
 def _explain(error: Exception, attempt: Attempt) -> tuple[HostErrorKind, str]:
@@ -104,4 +123,6 @@ def _unreachable(error: Exception, attempt: Attempt) -> str:
 def _words(error: Exception) -> str:
     """The error's own words in one short line; a message of paramiko may hold what a host sent."""
     text = (error.strerror if isinstance(error, OSError) else None) or str(error) or "connection closed"
+    if not isinstance(error, _EXPECTED):
+        text = f"what it sent is not SSH: {type(error).__name__}: {text}"
     return printable(text)

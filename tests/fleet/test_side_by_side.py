@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
-from hostcfg.errors import HostError
+from hostcfg.errors import HostError, InternalError
 from hostcfg.fleet import MOST_JOBS, SideBySide, read_fleet
 from hostcfg.model import Facts
 from hostcfg.targets import HostSpec
@@ -113,11 +115,69 @@ def test_a_fault_of_ours_ends_the_run_in_the_callers_thread() -> None:
     with pytest.raises(ZeroDivisionError):
         list(SideBySide(range(10), work))
 
-    def read(spec: HostSpec) -> Facts:
-        raise KeyError(spec.name)
+
+def test_those_in_hand_are_done_before_a_fault_is_raised() -> None:
+    """A host that is being changed is not left in the middle for what befell another one."""
+    both, failed = threading.Barrier(2), threading.Event()
+
+    def work(number: int) -> int:
+        if number < 2:
+            both.wait(10)
+        if number == 0:
+            failed.set()
+            raise KeyError(number)
+        assert failed.wait(10)
+        return number
+
+    done: list[int] = []
+
+    def run() -> None:
+        for index, _ in SideBySide(range(50), work, 2):
+            done.append(index)  # what came before the fault counts
 
     with pytest.raises(KeyError):
+        run()
+    assert 1 in done
+    assert len(done) < 10
+
+
+def test_a_fault_of_ours_is_the_error_of_its_host_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOSTCFG_TRACEBACK", raising=False)
+
+    def read(spec: HostSpec) -> Facts:
+        if spec.name == "h1":
+            raise KeyError(spec.name)
+        return facts(spec.name)
+
+    outcomes = read_fleet(specs(3), read)
+    assert [outcome.facts is not None for outcome in outcomes] == [True, False, True]
+    assert isinstance(outcomes[1].error, InternalError)
+    assert str(outcomes[1].error) == (
+        "h1: a fault in hostcfg itself: KeyError: 'h1'; please report it with what HOSTCFG_TRACEBACK=1 prints"
+    )
+    monkeypatch.setenv("HOSTCFG_TRACEBACK", "1")
+    with pytest.raises(KeyError):
         read_fleet(specs(3), read)
+
+
+def test_no_more_at_once_than_there_are_descriptors() -> None:
+    """A shell with ``ulimit -n 64`` reads a fleet as well, only fewer of it at once."""
+    script = (
+        "import threading, time\n"
+        "from hostcfg.fleet import SideBySide, hosts_at_once\n"
+        "at_work, most = set(), 0\n"
+        "def work(n):\n"
+        "    global most\n"
+        "    at_work.add(n); most = max(most, len(at_work)); at_work.discard(n)\n"
+        "    return threading.active_count()\n"
+        "threads = max(t for _, t in SideBySide(range(300), work, 200))\n"
+        "print(hosts_at_once(), threads)\n"
+    )
+    command = f"ulimit -n 64; exec {sys.executable} -c '{script}'"
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True)
+    at_once, threads = map(int, done.stdout.split())
+    assert at_once == 10  # three descriptors a host, thirty-two of our own
+    assert threads <= 11
 
 
 def test_nothing_is_begun_after_a_stop() -> None:
