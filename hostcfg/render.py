@@ -6,6 +6,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from hostcfg.lean import dataclass
+from hostcfg.platforms.base import Bound, Stays
 from hostcfg.profiles.targets import profile_targets
 from hostcfg.units import format_rate, format_size, format_time
 
@@ -36,7 +37,8 @@ def render_profile(
 
     Elements that the profile does not speak of (the first two of a triple) get their stock value,
     and no stock value moves against its rule: a maximum that is stock above ``at_least`` stays
-    there.  Errors as in :func:`hostcfg.profiles.profile_targets`.
+    there.  A script looks before it writes what has a rule, where the system's shell can.
+    Errors as in :func:`hostcfg.profiles.profile_targets`.
     """
     context, keys = platform.profile_context(None), platform.keys(None)
     wanted = profile_targets(
@@ -46,9 +48,39 @@ def render_profile(
     order = {key: platform.write_order(key) for key in draft.values}
     values = {key: draft.values[key] for key in sorted(draft.values, key=order.__getitem__)}
     risk = _risk(values, platform)
-    header = list(_header(profile, platform, link, draft, wanted.notes))
+    looks = style == "script" and platform.uname is not None
+    header = list(_header(profile, platform, link, draft, wanted.notes, looks=looks))
     warning = wrap(f"WARNING: {risk}", _WIDTH, subsequent_indent="  ") if risk is not None else []
-    return platform.render(values, style, [header[0], *warning, *header[1:]])
+    stays = _stays(wanted.targets, platform, draft)
+    return platform.render(values, style, [header[0], *warning, *header[1:]], stays)
+
+
+def _stays(targets: Sequence[Target], platform: Platform, draft: _Draft) -> dict[str, Stays]:
+    """When the value of a key may stay: where its targets are bounds, none of them a value of its own."""
+    keys, stock = platform.keys(None), platform.profile_context(None).stock
+    found: dict[str, list[tuple[Bound, bool]] | None] = {}
+    for target in targets:
+        name = target.key if target.key is not None else keys[target.setting].name
+        bound = _bound(target, None if target.key is not None else keys[target.setting].element)
+        known = found.setdefault(name, [])
+        if bound is None or known is None:
+            found[name] = None  # one of its parts has to have just one value
+        else:
+            known.append((bound, stock.get(target.setting) is not None or target.rule == "one_of"))
+    return {
+        name: Stays(tuple(bound for bound, _ in each), all(holds for _, holds in each))
+        for name, each in found.items()
+        if each and name in draft.values
+    }
+
+
+def _bound(target: Target, element: int | None) -> Bound | None:
+    value = target.value
+    if target.rule in {"at_least", "at_most"} and isinstance(value, (int, float)):
+        return Bound("at_least" if target.rule == "at_least" else "at_most", int(value), element)
+    if target.rule == "one_of" and isinstance(value, tuple):
+        return Bound("one_of", tuple(str(word) for word in value), element)
+    return None
 
 
 def risk_on_stock(targets: Sequence[Target], platform: Platform) -> str | None:
@@ -158,7 +190,13 @@ def _native_text(value: Value) -> str:
 
 
 def _header(
-    profile: Profile, platform: Platform, link: Link | None, draft: _Draft, notes: tuple[str, ...]
+    profile: Profile,
+    platform: Platform,
+    link: Link | None,
+    draft: _Draft,
+    notes: tuple[str, ...],
+    *,
+    looks: bool,
 ) -> Iterator[str]:
     yield f"hostcfg profile {profile.name} for {platform.title}"
     yield from wrap(profile.summary, _WIDTH)
@@ -167,7 +205,10 @@ def _header(
             f"link: {format_rate(link.rate_bps)}, RTT {format_time(link.rtt_s)}, "
             f"bandwidth-delay product {format_size(link.bdp_bytes)}"
         )
-    yield "Values are for a host with stock settings; where one is already beyond its rule, leave it."
+    if looks:
+        yield "A value within its rule is left alone; the rest of a triple gets its stock values."
+    else:
+        yield "Values are for a host with stock settings; where one is already beyond its rule, leave it."
     yield ""
     yield from draft.comments
     for text in draft.left_out:

@@ -12,6 +12,7 @@ from dataclasses import field
 from functools import cache
 from importlib import import_module
 from shlex import quote
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from hostcfg.errors import UsageError
@@ -107,6 +108,27 @@ class ProfileContext:
     stock_source: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A rule on one number of a key's value (``element``; None: it is the only one), or on its one word."""
+
+    rule: Literal["at_least", "at_most", "one_of"]
+    value: int | tuple[str, ...]
+    element: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stays:
+    """A key's value stays as it is where all ``bounds`` hold already.
+
+    ``stock_holds``: what is to be written is no step against them on a host with stock settings; False
+    where the stock value is not known, so that nobody can write it without a look.
+    """
+
+    bounds: tuple[Bound, ...]
+    stock_holds: bool
+
+
 class Platform(ABC):
     """One operating system."""
 
@@ -195,8 +217,18 @@ class Platform(ABC):
         return ()
 
     @abstractmethod
-    def render(self, values: Mapping[str, str], style: RenderStyle, header: Sequence[str]) -> str:
-        """The commands or the config file that set ``values`` (native key -> raw), with comments."""
+    def render(
+        self,
+        values: Mapping[str, str],
+        style: RenderStyle,
+        header: Sequence[str],
+        stays: Mapping[str, Stays] = MappingProxyType({}),
+    ) -> str:
+        """The commands or the config file that set ``values`` (native key -> raw), with comments.
+
+        A script leaves a value alone that meets its key's ``stays``, where the system's shell can look.
+        Where that can't be, a value without ``stock_holds`` is a comment that says when to set it.
+        """
 
     def window_model(self, facts: Facts) -> WindowModel:
         """What ``facts`` let a flow have in flight: ``MODEL`` of this platform's file ``window.py``.

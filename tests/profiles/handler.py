@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from hostcfg.platforms.base import Key, Platform, ProfileContext
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from hostcfg.model import Facts, Finding, Section, Value
-    from hostcfg.platforms.base import Parser, ProbeRequest, RenderStyle
+    from hostcfg.platforms.base import Parser, ProbeRequest, RenderStyle, Stays
     from hostcfg.transports.base import Command
 
 STOCK: dict[str, Value] = {
@@ -97,7 +98,14 @@ class HandlerPlatform(Platform):
     def write_order(self, key: str) -> int:
         return 0 if key == "net.sndmax" else 1
 
-    def render(self, values: Mapping[str, str], style: RenderStyle, header: Sequence[str]) -> str:
+    def render(
+        self,
+        values: Mapping[str, str],
+        style: RenderStyle,
+        header: Sequence[str],
+        stays: Mapping[str, Stays] = MappingProxyType({}),
+    ) -> str:
+        self.stays = stays
         lines = [f"# {line}".rstrip() for line in header]
         body = [self.set_command(k, v) if style == "script" else f"{k} = {v}" for k, v in values.items()]
         return "\n".join([*lines, *body]) + "\n"

@@ -8,7 +8,7 @@ import pytest
 
 from hostcfg.model import Link, Target
 from hostcfg.platforms import all_platforms
-from hostcfg.platforms.base import ProfileContext
+from hostcfg.platforms.base import Bound, ProfileContext, Stays
 from hostcfg.profiles import find_profile, load_profile
 from hostcfg.render import render_profile, stock_text, within_rule
 
@@ -55,8 +55,12 @@ def test_the_script_of_wan_in_full() -> None:
 
 
 def test_the_config_is_the_same_values() -> None:
-    text = render_profile(find_profile("wan"), HandlerPlatform(), LINK, {}, "config")
+    platform = HandlerPlatform()
+    text = render_profile(find_profile("wan"), platform, LINK, {}, "config")
     assert "net.rmem = 4096 131072 20000000\n" in text
+    assert platform.stays["net.rmem"] == Stays((Bound("at_least", 20_000_000, 2),), stock_holds=True)
+    assert platform.stays["net.cc"] == Stays((Bound("one_of", ("bbr", "cubic", "htcp")),), stock_holds=True)
+    assert "net.options" not in platform.stays  # a value of its own
 
 
 def test_a_stock_value_never_moves_against_its_rule() -> None:

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 
 from hostcfg.errors import UsageError
 from hostcfg.lean import regex
+from hostcfg.platforms.posix.stays import only_where
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from hostcfg.platforms.base import Stays
 
 _ALWAYS_THERE = "kern.ostype"
 _READ = """\
@@ -66,6 +69,17 @@ def conf_line(key: str, raw: str) -> str:
     """One line of sysctl.conf: a ``#`` would end the value, so it is escaped."""
     value = checked_value(key, raw).replace("#", "\\#")
     return f"{checked_key(key)}={value}"
+
+
+def conf_lines(ordered: Iterable[tuple[str, str]], stays: Mapping[str, Stays]) -> Iterator[str]:
+    """Lines of sysctl.conf; a comment where the value must be looked at before."""
+    for key, raw in ordered:
+        unsure = stays.get(key)
+        if unsure is None or unsure.stock_holds:
+            yield conf_line(key, raw)
+        else:
+            yield f"# {only_where(unsure)}:"
+            yield f"#   {conf_line(key, raw)}"
 
 
 def comments(header: Sequence[str]) -> list[str]:

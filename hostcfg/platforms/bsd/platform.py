@@ -13,13 +13,14 @@ from hostcfg.platforms.bsd.commands import sysctl_command
 from hostcfg.platforms.bsd.hostinfo import interfaces_of, parse_ifconfig, parse_route_get, parse_uname
 from hostcfg.platforms.bsd.lockout import FIRST_BUFFERS, MAXSOCKBUF, lockout_risk_of_texts
 from hostcfg.platforms.framing import sh_done
+from hostcfg.platforms.posix.stays import unless_it_stays
 from hostcfg.transports.base import Command
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from hostcfg.model import Finding, Interface, Json, Native, Section
-    from hostcfg.platforms.base import ProbeRequest
+    from hostcfg.platforms.base import ProbeRequest, Stays
     from hostcfg.platforms.bsd.assembly import BootFiles
     from hostcfg.platforms.bsd.conf import Loader
     from hostcfg.platforms.bsd.values import NativeKey
@@ -109,6 +110,13 @@ class BsdPlatform(Platform):
     def in_write_order(self, values: Mapping[str, str]) -> list[tuple[str, str]]:
         """Pairs in the order in which they may be written when they raise values."""
         return sorted(values.items(), key=lambda item: self.write_order(item[0]))
+
+    def careful_commands(
+        self, ordered: Iterable[tuple[str, str]], stays: Mapping[str, Stays]
+    ) -> Iterator[str]:
+        """The commands that set ``ordered``, each behind a look at what may stay."""
+        for key, raw in ordered:
+            yield unless_it_stays(f"sysctl -n {key}", self.set_command(key, raw), stays.get(key))
 
     def _release_text(self, sections: Sequence[Section], native: Mapping[str, Native]) -> str:
         """``14.2-RELEASE`` as uname or the kernel says it; "" where neither was asked."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 from hostcfg.lean import regex
 from hostcfg.platforms.base import ProfileContext
-from hostcfg.platforms.bsd.commands import comments, conf_line
+from hostcfg.platforms.bsd.commands import comments, conf_line, conf_lines
 from hostcfg.platforms.bsd.hostinfo import (
     KLDSTAT_PARSER,
     host_parsers,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hostcfg.model import Facts, Finding, Json, Section
-    from hostcfg.platforms.base import Key, Parser, ProbeRequest, RenderStyle
+    from hostcfg.platforms.base import Key, Parser, ProbeRequest, RenderStyle, Stays
     from hostcfg.platforms.bsd.assembly import BootFiles
     from hostcfg.platforms.bsd.conf import Loader
     from hostcfg.platforms.bsd.values import NativeKey
@@ -140,7 +141,13 @@ class FreeBsd(BsdPlatform):
     def write_order(self, key: str) -> int:
         return _ALGORITHM_RANK if key == CC_ALGORITHM else super().write_order(key)
 
-    def render(self, values: Mapping[str, str], style: RenderStyle, header: Sequence[str]) -> str:
+    def render(
+        self,
+        values: Mapping[str, str],
+        style: RenderStyle,
+        header: Sequence[str],
+        stays: Mapping[str, Stays] = MappingProxyType({}),
+    ) -> str:
         """A script, or lines for sysctl.conf; what only the loader can set stands below as comments."""
         ordered = self.in_write_order(values)
         loader = {key: raw for key, raw in ordered if self.persist_target(key) == LOADER_CONF}
@@ -149,9 +156,9 @@ class FreeBsd(BsdPlatform):
             loader[f"cc_{algorithm}_load"] = "YES"
         running = [(key, raw) for key, raw in ordered if key not in loader]
         if style == "script":
-            lines = ["#!/bin/sh", *comments(header), *(self.set_command(key, raw) for key, raw in running)]
+            lines = ["#!/bin/sh", *comments(header), *self.careful_commands(running, stays)]
         else:
-            lines = [*comments([*header, SYSCTL_CONF]), *(conf_line(key, raw) for key, raw in running)]
+            lines = [*comments([*header, SYSCTL_CONF]), *conf_lines(running, stays)]
         if loader:
             lines += comments([f"{LOADER_CONF}, read at boot, must have:", *_loader_lines(loader)])
         return "\n".join(lines) + "\n"

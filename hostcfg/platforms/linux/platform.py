@@ -6,6 +6,7 @@ The files are imported where they are used: a text to recognise needs none of th
 from __future__ import annotations
 
 from shlex import quote
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 from hostcfg.platforms.base import Platform
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hostcfg.model import Facts, Finding, Section
-    from hostcfg.platforms.base import Key, Parser, ProbeRequest, ProfileContext, RenderStyle
+    from hostcfg.platforms.base import Key, Parser, ProbeRequest, ProfileContext, RenderStyle, Stays
     from hostcfg.transports.base import Command
 
 _ENVIRONMENT = (
@@ -88,7 +89,13 @@ class LinuxPlatform(Platform):
 
         return write.write_order(key)
 
-    def render(self, values: Mapping[str, str], style: RenderStyle, header: Sequence[str]) -> str:
+    def render(
+        self,
+        values: Mapping[str, str],
+        style: RenderStyle,
+        header: Sequence[str],
+        stays: Mapping[str, Stays] = MappingProxyType({}),
+    ) -> str:
         from hostcfg.platforms.linux import write
 
-        return write.render(values, style, header)
+        return write.render(values, style, header, stays)

@@ -25,11 +25,12 @@ from hostcfg.platforms.linux.keys import (
     words_of,
 )
 from hostcfg.platforms.linux.native import is_key
+from hostcfg.platforms.posix.stays import only_where, unless_it_stays
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from hostcfg.platforms.base import RenderStyle
+    from hostcfg.platforms.base import RenderStyle, Stays
 
 PERSIST_PATH = "/etc/sysctl.d/90-hostcfg.conf"
 
@@ -97,7 +98,9 @@ def write_order(key: str) -> int:
     return _RANKS.get(key if kind == "sysctl" else f"{kind}/", _OTHER_RANK)
 
 
-def render(values: Mapping[str, str], style: RenderStyle, header: Sequence[str]) -> str:
+def render(
+    values: Mapping[str, str], style: RenderStyle, header: Sequence[str], stays: Mapping[str, Stays]
+) -> str:
     """A script for ``/bin/sh``, or a file for /etc/sysctl.d, that sets ``values`` in a safe order.
 
     UsageError that names the key for a value that the kernel would refuse.
@@ -106,7 +109,7 @@ def render(values: Mapping[str, str], style: RenderStyle, header: Sequence[str])
     for key, raw in ordered:
         if split_key(key)[0] == "sysctl" and not kernel_takes(key, " ".join(words_of(raw))):
             raise UsageError(f"the kernel refuses the value {raw[:60]!r}", key=key)
-    lines = _script(ordered, header) if style == "script" else _config(ordered, header)
+    lines = (_script if style == "script" else _config)(ordered, header, stays)
     return "\n".join(lines) + "\n"
 
 
@@ -116,7 +119,9 @@ def _comments(header: Sequence[str]) -> list[str]:
     return [f"# {''.join(c if c.isprintable() else ' ' for c in row)}".rstrip() for row in rows]
 
 
-def _script(values: Iterable[tuple[str, str]], header: Sequence[str]) -> list[str]:
+def _script(
+    values: Iterable[tuple[str, str]], header: Sequence[str], stays: Mapping[str, Stays]
+) -> list[str]:
     values = list(values)
     lines = [
         "#!/bin/sh",
@@ -124,18 +129,31 @@ def _script(values: Iterable[tuple[str, str]], header: Sequence[str]) -> list[st
         "# Run as root; the values last until the next boot.",
         "status=0",
     ]
-    lines += [f"{set_command(key, raw)} || status=1" for key, raw in values]
+    lines += [f"{_careful(key, raw, stays)} || status=1" for key, raw in values]
     return [*lines, *_present_interfaces(values), "exit $status"]
 
 
-def _config(values: Iterable[tuple[str, str]], header: Sequence[str]) -> list[str]:
+def _careful(key: str, raw: str, stays: Mapping[str, Stays]) -> str:
+    command = set_command(key, raw)
+    if split_key(key)[0] != "sysctl":
+        return command
+    return unless_it_stays(f"sysctl -n {shlex.quote(key)}", command, stays.get(key))
+
+
+def _config(
+    values: Iterable[tuple[str, str]], header: Sequence[str], stays: Mapping[str, Stays]
+) -> list[str]:
     values = list(values)
     sysctls = [(key, raw) for key, raw in values if split_key(key)[0] == "sysctl"]
     others = [(key, raw) for key, raw in values if split_key(key)[0] != "sysctl"]
     lines = [*_comments(header), f"# For {PERSIST_PATH}; to load it now: sysctl -p {PERSIST_PATH}"]
     for key, raw in sysctls:
         set_command(key, raw)  # refuses what could not be written
-        lines.append(f"{key} = {' '.join(words_of(raw))}")
+        line = f"{key} = {' '.join(words_of(raw))}"
+        unsure = stays.get(key)
+        lines += (
+            [line] if unsure is None or unsure.stock_holds else [f"# {only_where(unsure)}:", f"#   {line}"]
+        )
     if others:
         lines += ["# These are no sysctls and can't stand in this file; run them at boot:"]
         lines += [f"#   {set_command(key, raw)}" for key, raw in others]

@@ -7,6 +7,7 @@ tcp_usrreq.c, bsd/kern/uipc_socket2.c, network_cmds/netstat.tproj/mbuf.c, sysctl
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
 from hostcfg.lean import regex
@@ -14,7 +15,7 @@ from hostcfg.model import Finding, Parsed
 from hostcfg.platforms.base import Parser, ProfileContext
 from hostcfg.platforms.bsd.assembly import integer_values
 from hostcfg.platforms.bsd.bootcheck import boot_differences, duplicate_assignments
-from hostcfg.platforms.bsd.commands import comments, conf_line, read_names
+from hostcfg.platforms.bsd.commands import comments, conf_lines, read_names
 from hostcfg.platforms.bsd.hostinfo import host_parsers, release_of
 from hostcfg.platforms.bsd.keys import explicit_key, flag_key, int_key
 from hostcfg.platforms.bsd.lockout import lockout_risk
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from hostcfg.model import Facts, Json, Section
-    from hostcfg.platforms.base import Key, ProbeRequest, RenderStyle
+    from hostcfg.platforms.base import Key, ProbeRequest, RenderStyle, Stays
     from hostcfg.platforms.bsd.assembly import BootFiles
     from hostcfg.platforms.bsd.conf import Loader
 
@@ -203,18 +204,18 @@ class MacOs(BsdPlatform):
         known = KEYS.get(key)
         return None if known is not None and known.when == "read" else SYSCTL_CONF
 
-    def render(self, values: Mapping[str, str], style: RenderStyle, header: Sequence[str]) -> str:
+    def render(
+        self,
+        values: Mapping[str, str],
+        style: RenderStyle,
+        header: Sequence[str],
+        stays: Mapping[str, Stays] = MappingProxyType({}),
+    ) -> str:
+        ordered = self.in_write_order(values)
         if style == "script":
-            lines = [
-                "#!/bin/sh",
-                *comments(header),
-                *(self.set_command(k, v) for k, v in self.in_write_order(values)),
-            ]
+            lines = ["#!/bin/sh", *comments(header), *self.careful_commands(ordered, stays)]
         else:
-            lines = [
-                *comments([*header, SYSCTL_CONF]),
-                *(conf_line(k, v) for k, v in self.in_write_order(values)),
-            ]
+            lines = [*comments([*header, SYSCTL_CONF]), *conf_lines(ordered, stays)]
         return "\n".join(lines) + "\n"
 
 

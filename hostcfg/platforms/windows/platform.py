@@ -6,6 +6,7 @@ They are imported where they are used: a command that reads other systems does n
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from hostcfg.platforms.base import Platform
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hostcfg.model import Facts, Finding, Section
-    from hostcfg.platforms.base import Key, Parser, ProbeRequest, ProfileContext, RenderStyle
+    from hostcfg.platforms.base import Key, Parser, ProbeRequest, ProfileContext, RenderStyle, Stays
     from hostcfg.platforms.windows.keys import Situation
     from hostcfg.transports.base import Command
 
@@ -83,10 +84,16 @@ class Windows(Platform):
 
         return write.write_order(key)
 
-    def render(self, values: Mapping[str, str], style: RenderStyle, header: Sequence[str]) -> str:
+    def render(
+        self,
+        values: Mapping[str, str],
+        style: RenderStyle,
+        header: Sequence[str],
+        stays: Mapping[str, Stays] = MappingProxyType({}),
+    ) -> str:
         from hostcfg.platforms.windows import write
 
-        return write.render(values, style, header)
+        return write.render(values, style, header, stays)
 
 
 def _situation(facts: Facts | None) -> Situation:

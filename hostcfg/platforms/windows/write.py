@@ -14,7 +14,7 @@ from hostcfg.lean import regex
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hostcfg.platforms.base import RenderStyle
+    from hostcfg.platforms.base import RenderStyle, Stays
 
 STORE = "netsh's persistent store (every netsh set is kept over a boot)"
 _WORD = regex(r"[A-Za-z0-9]{1,40}")
@@ -74,12 +74,20 @@ def write_order(key: str) -> int:
     return 1 if key == "global.autotuninglevel" else 2
 
 
-def render(values: Mapping[str, str], style: RenderStyle, header: Sequence[str]) -> str:
+def render(
+    values: Mapping[str, str], style: RenderStyle, header: Sequence[str], stays: Mapping[str, Stays]
+) -> str:
     """A .cmd file (``script``), or the same commands as remarks that say why there is no file.
 
     Windows has no configuration file for these settings: netsh keeps what it sets.
     """
-    commands = [set_command(key, values[key]) for key in sorted(values, key=lambda k: (write_order(k), k))]
+    commands: list[str] = []
+    for key in sorted(values, key=lambda k: (write_order(k), k)):
+        command, unsure = set_command(key, values[key]), stays.get(key)
+        sure = unsure is None or unsure.stock_holds
+        commands += (
+            [command] if sure else [_remark("only where it is not within its rule:"), _remark(f"  {command}")]
+        )
     remarks = [_remark(line) for line in header]
     if style == "config":
         lines = [
