@@ -85,7 +85,8 @@ class FileChange:
 class HostChange:
     """What became of one host in one change.
 
-    ``left_s`` is how many seconds are left to confirm (``pending`` only; None: no timer).
+    ``left_s`` is how many seconds are left to confirm, ``due`` when that is, ISO 8601 in UTC (``pending``
+    only; None: no timer).
     ``modules`` names kernel modules that the change loaded; ``undone_by`` the change that took
     this one back.  ``identity`` holds what tells this machine from another one.  ``reach`` is how the
     host was reached, without any secret, so that it can be found again without the inventory.
@@ -103,9 +104,15 @@ class HostChange:
     identity: Mapping[str, str] = field(default_factory=dict)
     revert_in_s: int = 0
     left_s: int | None = None
+    due: str | None = None
     undone_by: str | None = None
     reach: Mapping[str, Json] = field(default_factory=dict)
     attempt: int = 1
+
+    @property
+    def overdue(self) -> bool:
+        """Whether the host's timer must have taken it back by now; only the host can tell."""
+        return self.status == "pending" and self.left_s == 0
 
     @property
     def trouble(self) -> bool:
@@ -218,6 +225,8 @@ def _host(host: HostChange) -> dict[str, Json]:
         "error": None if fault is None else {"kind": fault.kind, "message": fault.message},
         "notes": list(host.notes),
         "left_s": host.left_s,
+        "due": host.due,
+        "overdue": host.overdue,
         "undone_by": host.undone_by,
     }
 

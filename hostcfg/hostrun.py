@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING
 
 from hostcfg.asking import Asking, Refused, raise_for, run_whole
 from hostcfg.change_options import ChangeOptions, Connect, Each, OnEvent, in_turn, nothing
-from hostcfg.changes import Fault, HostChange, StepResult
+from hostcfg.changes import Fault, HostChange
 from hostcfg.errors import ChangeRefused, HostError, JournalError
+from hostcfg.hostrun_words import result_of, why_stopped
+from hostcfg.journal.store import due_in
 from hostcfg.lean import dataclass
 from hostcfg.platforms.changer import Job, JobStep, StepReport
 from hostcfg.platforms.framing import new_nonce
@@ -191,25 +193,13 @@ class HostRun:
 
     def _end_stopped(self, report: WriteReport) -> HostChange:
         """The host stopped by itself, and has put back what it wrote, or says what it could not."""
-        fault = Fault("command", f"{self.host}: {self._why_stopped(report)}")
+        fault = Fault("command", f"{self.host}: {why_stopped(report, self.changer)}")
         if report.state == "restored":
             return self._end(self.back, fault)
         if report.state != "failed":  # the timer, or somebody else, is at it
             return self._settle(ChangeRefused(fault.message))
         left = ", ".join(report.unrestored)
         return self._end("failed", Fault(fault.kind, f"{fault.message}; not put back: {left}"))
-
-    def _why_stopped(self, report: WriteReport) -> str:
-        for step in report.steps:
-            if step.outcome not in (None, "set", "unchanged"):
-                shown = self.changer.shown(step.key, step.read_back)
-                got = f", the host has {' '.join(shown.split())!r}" if shown is not None else ""
-                said = f" ({step.error})" if step.error else ""
-                return f"{step.key}: {step.outcome}{said}{got}; everything written before it was put back"
-        return {
-            "space": "no room for its own notes on the host; nothing more was written",
-            "taken": "the time ran out before everything was written",
-        }.get(report.stopped or "", f"it stopped ({report.stopped})")
 
     def _confirm(self, job: Job) -> HostChange:
         """Over a new connection: that it can be made is what makes the change good."""
@@ -297,27 +287,14 @@ class HostRun:
             host=self.host,
             os=self.plan.os,
             status=status,
-            steps=tuple(self._result(step.key) for step in self.plan.steps),
+            steps=tuple(
+                result_of(step, self._results.get(step.key), self.changer) for step in self.plan.steps
+            ),
             error=fault,
             notes=tuple(self._notes),
             revert_in_s=self.options.revert_in_s,
             left_s=self._left_s if status == "pending" else None,
+            due=due_in(self._left_s) if status == "pending" else None,
             reach=self.reach,
             attempt=self.attempt,
-        )
-
-    def _result(self, key: str) -> StepResult:
-        step = next(s for s in self.plan.steps if s.key == key)
-        report = self._results.get(key)
-        return StepResult(
-            key=key,
-            from_raw=step.from_raw,
-            to_raw=step.to_raw,
-            command=step.command,
-            inverse=step.inverse,
-            persist=step.persist,
-            settings=tuple(step.settings),
-            read_back=self.changer.shown(key, report.read_back) if report else None,
-            outcome=report.outcome if report else None,
-            error=report.error if report else "",
         )

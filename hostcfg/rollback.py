@@ -10,21 +10,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hostcfg.changes import UNFINISHED, Fault, HostChange
-from hostcfg.errors import ChangeRefused, HostcfgError, HostError, JournalError
-from hostcfg.hostrun import ChangeOptions, Connect, Each, HostRun, OnEvent, in_turn, nothing
+from hostcfg.changes import UNFINISHED, HostChange
+from hostcfg.errors import ChangeRefused
+from hostcfg.hostrun import ChangeOptions, Connect, Each, OnEvent, in_turn, nothing
 from hostcfg.journal.process import lives_elsewhere
 from hostcfg.lean import dataclass
-from hostcfg.platforms.changer import get_changer
-from hostcfg.rollback_plan import RollbackFiles, RollbackPlan, in_force, plan_rollback
+from hostcfg.rollback_one import HostsBack, settle_host, take_back
+from hostcfg.rollback_plan import RollbackPlan, in_force, plan_rollback
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from hostcfg.apply import Read
-    from hostcfg.changes import Change, HostStatus
-    from hostcfg.journal import Draft, Journal
-    from hostcfg.platforms.changer import StatusReport
+    from hostcfg.changes import Change
+    from hostcfg.journal import Journal
 
 __all__ = [
     "Rollback",
@@ -47,18 +46,6 @@ class Rollback:
     hosts: Sequence[HostChange]
 
 
-@dataclass(slots=True)
-class _Run:
-    """What one rollback needs to know."""
-
-    journal: Journal
-    connect: Connect
-    read: Read
-    options: ChangeOptions
-    on_event: OnEvent
-    draft: Draft
-
-
 def rollback_change(
     change_id: str,
     *,
@@ -78,10 +65,10 @@ def rollback_change(
     waiting = [h for h in chosen if h.status in UNFINISHED]
     if not standing and not waiting:
         raise ChangeRefused(_nothing_stands(change, chosen))
-    run = _Run(journal, connect, read, options, on_event, journal.draft("rollback", of=change.id))
+    run = HostsBack(journal, connect, read, options, on_event, journal.draft("rollback", of=change.id))
 
     def back(host: HostChange) -> HostChange:
-        return _settle_host(change, host, run) if host.status in UNFINISHED else _take_back(host, run)
+        return settle_host(change, host, run) if host.status in UNFINISHED else take_back(host, run)
 
     results = each(back, [host for host in chosen if host in standing or host in waiting])
     _end_run(change, journal)
@@ -156,60 +143,6 @@ def rollback_host(
     )
 
 
-def _take_back(done: HostChange, run: _Run) -> HostChange:
-    """One host of a change that stands."""
-    try:
-        changer = get_changer(done.os)
-        with run.connect(done.host) as first:
-            run.on_event("connected")
-            back = plan_rollback(run.read(first, done.host), done, force=run.options.force)
-            run.on_event("planned")
-            files = RollbackFiles(done, changer, run.options.force)
-            left = list(back.left)
-            paths = tuple(file.before.path for file in done.files if file.after is not None)
-            if not back.plan.steps and not paths:
-                return _nothing_to_write(done, left, run)
-            host_run = HostRun(
-                host=done.host,
-                plan=back.plan,
-                draft=run.draft,
-                journal=run.journal,
-                connect=run.connect,
-                changer=changer,
-                options=run.options,
-                on_event=run.on_event,
-                files=files,
-                paths=paths,
-                unload=done.modules,
-                identity={} if run.options.force else done.identity,
-                details={step.key: step.detail for step in done.steps if step.detail is not None},
-                reach=done.reach,
-                done="reverted",
-                back="failed",
-                shortfall=lambda: _left_alone(done.host, [*left, *files.left]),
-            )
-            return host_run.over(first)
-    except JournalError:
-        raise
-    except HostcfgError as error:
-        status: HostStatus = "unknown" if isinstance(error, HostError) else "failed"
-        return HostChange(done.host, done.os, status, error=Fault.of(error))
-
-
-def _left_alone(host: str, left: Sequence[str]) -> Fault | None:
-    return Fault("changed", f"{host}: {'; '.join(left)}") if left else None
-
-
-def _nothing_to_write(done: HostChange, left: Sequence[str], run: _Run) -> HostChange:
-    """The host has its before-values already (a boot brought them), or all of them are someone else's."""
-    fault = _left_alone(done.host, left)
-    if fault is not None:
-        return HostChange(done.host, done.os, "failed", error=fault)
-    assert run.draft.of is not None  # noqa: S101  # a rollback is of a change
-    run.journal.ended(run.draft.of, done.host, "reverted")
-    return HostChange(done.host, done.os, "reverted", notes=("it has its before-values already",))
-
-
 def rollback_unfinished(
     *,
     journal: Journal,
@@ -240,82 +173,9 @@ def settle_change(
     ChangeRefused while another process works on it.
     """
     _refuse_if_alive(change)
-    run = _Run(journal, connect, read, options, on_event, journal.draft("rollback", of=change.id))
+    run = HostsBack(journal, connect, read, options, on_event, journal.draft("rollback", of=change.id))
     hosts = each(
-        lambda host: _settle_host(change, host, run), [h for h in change.hosts if h.status in UNFINISHED]
+        lambda host: settle_host(change, host, run), [h for h in change.hosts if h.status in UNFINISHED]
     )
     _end_run(change, journal)
     return Rollback(change.id, hosts)
-
-
-def _settle_host(change: Change, host: HostChange, run: _Run) -> HostChange:
-    """Asks a host what has become of an unfinished change, and has it restored if it still stands."""
-    try:
-        with run.connect(host.host) as transport:
-            run.on_event("connected")
-            report = _status_run(change, host, run).asking.over(transport, restore=True)
-            run.on_event("asked")
-    except HostError as error:
-        return _ended(change, host, run, "unknown", Fault.of(error))
-    if not report.root:
-        fault = Fault(
-            "no_permission", f"{host.host}: only root can see there what became of it: use --become"
-        )
-        return _ended(change, host, run, "unknown", fault)
-    if report.state == "gone" and host.status != "planned":
-        return _settle_without_backup(change, host, report, run)
-    return _ended(change, host, run, *_settled(change, host, report))
-
-
-def _status_run(change: Change, host: HostChange, run: _Run) -> HostRun:
-    from hostcfg.apply import run_of
-
-    return run_of(change, host, run.journal, run.connect, run.on_event)
-
-
-def _settled(change: Change, host: HostChange, report: StatusReport) -> tuple[HostStatus, Fault | None]:
-    """The final state of a host, by its own word."""
-    rollback = change.kind == "rollback"
-    if report.state == "confirmed":
-        return ("reverted" if rollback else "applied"), None
-    if report.state in ("restored", "gone"):
-        if not rollback:
-            return "reverted", None
-        return "failed", Fault(
-            "refused", f"{host.host}: the rollback did not end; {change.of} is still in force"
-        )
-    if report.state == "failed":
-        names = {str(number): step.key for number, step in enumerate(host.steps, 1)}
-        names |= {f"f.{number}": file.before.path for number, file in enumerate(host.files, 1)}
-        left = ", ".join(names.get(word, word) for word in report.unrestored)
-        return "failed", Fault("command", f"{host.host}: not put back: {left}")
-    return "unknown", Fault("command", f"{host.host}: the host says {report.state}")
-
-
-def _settle_without_backup(change: Change, host: HostChange, report: StatusReport, run: _Run) -> HostChange:
-    """The host's own backup is gone: the journal's before-values, if it is still that machine."""
-    for name, value in host.identity.items():
-        if report.identity.get(name, value) != value and not run.options.force:
-            message = f"{host.host}: this is another machine now ({name} differs); --force overrides"
-            return _ended(change, host, run, "failed", Fault("refused", message))
-    result = _take_back(host, run)
-    if result.status == "reverted":
-        return _ended(change, host, run, "reverted", None)
-    return result
-
-
-def _ended(
-    change: Change, host: HostChange, run: _Run, status: HostStatus, fault: Fault | None
-) -> HostChange:
-    taken = change.of if change.kind == "rollback" and status == "reverted" else None
-    run.journal.ended(change.id, host.host, status, error=fault, undone=taken)
-    run.on_event("ended")
-    return HostChange(
-        host=host.host,
-        os=host.os,
-        status=status,
-        steps=host.steps,
-        error=fault,
-        notes=host.notes,
-        revert_in_s=host.revert_in_s,
-    )

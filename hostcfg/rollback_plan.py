@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from hostcfg.changes import StepResult
 from hostcfg.errors import ChangeRefused
 from hostcfg.lean import dataclass
 from hostcfg.model import Plan, State
@@ -15,9 +16,9 @@ from hostcfg.platforms.changer import get_changer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hostcfg.changes import Change, FileState, HostChange, StepResult
+    from hostcfg.changes import Change, FileState, HostChange, Outcome
     from hostcfg.model import Facts
-    from hostcfg.platforms.changer import BeginReport, Changer
+    from hostcfg.platforms.changer import BeginReport, Changer, StatusReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,47 @@ def _why_left(facts: Facts, changer: Changer, step: StepResult, *, force: bool) 
         return None
     shown = " ".join(now.split())
     return f"someone changed it to {shown!r} since, so it is left alone; --force restores it all the same"
+
+
+def way_back(host: HostChange, report: StatusReport, facts: Facts | None) -> tuple[StepResult, ...]:
+    """The steps by which a host has restored itself, in their order; pure.
+
+    ``report`` is the host's own word of it, ``facts`` what it has now (None: it could not be read).
+    A step whose old value was never known has no way back and is left out.
+    """
+    steps = list(enumerate(host.steps, 1))
+    return tuple(
+        _step_back(number, step, get_changer(host.os), report, facts)
+        for number, step in reversed(steps)
+        if step.from_raw is not None
+    )
+
+
+def _step_back(
+    number: int, step: StepResult, changer: Changer, report: StatusReport, facts: Facts | None
+) -> StepResult:
+    written = report.written is None or number in report.written
+    before = step.from_raw or ""
+    had = step.read_back if step.read_back is not None or step.outcome is None else step.to_raw
+    now = None if facts is None else _raw(facts, step.key)
+    outcome: Outcome | None = "set" if report.state == "restored" else None
+    if str(number) in report.unrestored:
+        outcome = "rejected"
+    elif not written:
+        outcome = "unchanged"
+    elif now is not None:
+        outcome = "set" if changer.same(step.key, now, before) else "overridden"
+    return StepResult(
+        key=step.key,
+        from_raw=had if written else before,
+        to_raw=before,
+        command=step.inverse or "",
+        inverse=step.command,
+        persist=step.persist,
+        settings=step.settings,
+        read_back=changer.shown(step.key, now),
+        outcome=outcome,
+    )
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -239,6 +240,7 @@ def _host(db: Connection, row: Row) -> HostChange:
         identity=json.loads(row["identity"]),
         revert_in_s=row["revert_in_s"],
         left_s=_left(row) if row["status"] == "pending" else None,
+        due=row["deadline"] if row["status"] == "pending" else None,
         undone_by=row["undone_by"],
         reach=json.loads(row["reach"]),
         attempt=row["attempt"],
@@ -249,7 +251,7 @@ def _left(row: Row) -> int | None:
     if row["deadline"] is None:
         return None
     left_s = (datetime.fromisoformat(row["deadline"]) - datetime.now(UTC)).total_seconds()
-    return max(0, round(left_s))
+    return max(0, math.ceil(left_s))
 
 
 def _step(row: Row) -> StepResult:

@@ -53,6 +53,11 @@ def _stamp(moment: datetime) -> str:
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def due_in(left_s: int | None) -> str | None:
+    """The moment in ``left_s`` seconds, ISO 8601 in UTC; None where no timer runs."""
+    return None if left_s is None else _stamp(datetime.now(UTC) + timedelta(seconds=left_s))
+
+
 def who(user: Callable[[], str] = getpass.getuser) -> str:
     """The user who runs this, and who they were before sudo or doas."""
     try:
@@ -141,8 +146,8 @@ class Journal:
         Before any write.
         """
         with self._database.transaction() as db:
-            deadline = None if left_s is None else _stamp(datetime.now(UTC) + timedelta(seconds=left_s))
-            rows.update_host(db, change_id, host, identity=json.dumps(dict(identity)), deadline=deadline)
+            stored = json.dumps(dict(identity))
+            rows.update_host(db, change_id, host, identity=stored, deadline=due_in(left_s))
             rows.set_details(db, change_id, host, details)
             rows.insert_files(db, change_id, host, files)
             rows.set_files_after(db, change_id, host, new_files)

@@ -86,6 +86,11 @@ def change_blocks(
 
 def _pending_text(change_id: str, host: HostChange) -> str:
     confirm = f"hostcfg confirm {change_id}"
+    if host.overdue:
+        return (
+            f"its timer was due at {host.due}, so it has taken the change back by itself unless it was "
+            f"down: {confirm} or hostcfg rollback {change_id} asks it"
+        )
     if host.left_s is None:
         return f"no timer runs: {confirm} keeps the change, hostcfg rollback {change_id} takes it back"
     return f"{host.left_s} s left: {confirm} keeps the change, else the host takes it back by itself"
@@ -93,7 +98,7 @@ def _pending_text(change_id: str, host: HostChange) -> str:
 
 def _host_blocks(host: HostChange) -> list[Block]:
     count = len(host.steps)
-    status = "reverted: it has its before-values" if host.status == "reverted" else host.status
+    status = "reverted: it has its before-values" if host.status == "reverted" else _status(host)
     aside = f"{status}, {count} step{'s' if count != 1 else ''}" if count else f"{status}, no step"
     blocks: list[Block] = [Heading(host.host, aside, STATUS_TONES[host.status])]
     if count:
@@ -102,6 +107,11 @@ def _host_blocks(host: HostChange) -> list[Block]:
     if host.error is not None:
         blocks.append(Paragraph(host.error.message, "error", "error"))
     return [*blocks, *(Paragraph(note, "note", "note") for note in host.notes)]
+
+
+def _status(host: HostChange) -> str:
+    """The journal's word, and that it is old where the host's timer has had the last one."""
+    return "pending, overdue" if host.overdue else host.status
 
 
 def _step_row(step: StepResult) -> Row:
@@ -141,7 +151,7 @@ def status_counts(change: Change) -> str:
     """``3 applied, 1 failed``."""
     counts: dict[str, int] = {}
     for host in change.everyone:
-        counts[host.status] = counts.get(host.status, 0) + 1
+        counts[_status(host)] = counts.get(_status(host), 0) + 1
     return ", ".join(f"{n} {status}" for status, n in counts.items()) or "no host"
 
 
@@ -161,6 +171,8 @@ def _one_change(change: Change) -> list[Block]:
         blocks.append(Paragraph(text, "note", "note"))
     for host in reached:
         blocks += _host_blocks(host)
+        if host.status == "pending":
+            blocks.append(Paragraph(_pending_text(change.id, host), "warning", "waiting"))
         if host.undone_by:
             blocks.append(Paragraph(f"taken back by {host.undone_by}", "note", "note"))
     return blocks

@@ -101,6 +101,7 @@ def status_report(found: Mapping[str, Section]) -> StatusReport:
         unrestored=tuple(_text(found, "unrestored").split()),
         left_s=left,
         root=_text(found, "uid") == "0",
+        written=frozenset(int(word) for word in _text(found, "written").split() if word.isdecimal()),
         log="\n".join(part for part in (_text(found, "restore"), _text(found, "log")) if part),
     )
 
