@@ -89,7 +89,8 @@ def apply_host(
     try:
         with connect(host) as first:
             on_event("connected")
-            plan = planner(read(first, host))
+            facts = read(first, host)
+            plan = planner(facts)
             on_event("planned")
             if not plan.steps:
                 _refuse_while_pending(journal, host)
@@ -104,8 +105,8 @@ def apply_host(
                 changer=changer,
                 options=options,
                 on_event=on_event,
-                files=lambda report: new_files(changer, plan.steps, report.files),
-                paths=tuple(dict.fromkeys(_paths(changer, plan.steps))),
+                files=lambda report: new_files(changer, facts, plan.steps, report.files),
+                paths=tuple(_assignments(changer, facts, plan.steps)),
                 reach=reach or {},
             )
             return run.over(first)
@@ -125,25 +126,21 @@ def _refuse_while_pending(journal: Journal, host: str) -> None:
             raise ChangeRefused(message, host=host)
 
 
-def _assignments(changer: Changer, steps: Sequence[Step | StepResult]) -> dict[str, dict[str, str]]:
+def _assignments(changer: Changer, facts: Facts, steps: Sequence[Step]) -> dict[str, dict[str, str]]:
     """Path -> key -> raw of everything that the steps persist."""
     found: dict[str, dict[str, str]] = {}
     for step in steps:
         if step.persist is not None:
-            for path, values in changer.persisted({step.key: step.to_raw}).items():
+            for path, values in changer.persisted(facts, {step.key: step.to_raw}).items():
                 found.setdefault(path, {}).update(values)
     return found
 
 
-def _paths(changer: Changer, steps: Sequence[Step | StepResult]) -> Sequence[str]:
-    return tuple(_assignments(changer, steps))
-
-
 def new_files(
-    changer: Changer, steps: Sequence[Step | StepResult], files: Sequence[FileState]
+    changer: Changer, facts: Facts, steps: Sequence[Step], files: Sequence[FileState]
 ) -> Sequence[FileState]:
     """The files that persist ``steps``, from what they are now; those that stay as they are are left out."""
-    wanted = _assignments(changer, steps)
+    wanted = _assignments(changer, facts, steps)
     found = []
     for now in files:
         contents = changer.file_contents(now.path, now.contents, wanted.get(now.path, {}))

@@ -42,6 +42,7 @@ def make_plan(
     persist: bool = False,
     force: bool = False,
     also: Mapping[str, str] | None = None,
+    wanted_by: str = "the profile",
 ) -> Plan:
     """The plan that ends ``differences``; without steps where nothing differs.
 
@@ -49,7 +50,7 @@ def make_plan(
     boot would lose become steps too, which write nothing but the file.
     A key that nobody can write here (``Native.fixed``) is left out, and a note says so.
     ChangeRefused, which names the key: a step without an inverse, a host that would lock people out
-    (both unless ``force``), a setting that can only be read.
+    (both unless ``force``), a setting that can only be read, a value of ``wanted_by`` that no kernel takes.
     """
     writes = list(_merged(facts, differences, platform).values())
     writes += _companions(facts, {write.key: write.to_raw for write in writes}, also or {})
@@ -57,12 +58,22 @@ def make_plan(
         writes += _only_persisted(facts, platform, writes, also or {})
     fixed = {w.key: facts.native[w.key].fixed for w in writes if w.key in facts.native}
     wanted = [_step_data(w) for w in writes if fixed.get(w.key) is None]
+    _refuse_impossible(facts, wanted, wanted_by)
     touched = {*fixed, *(also or {})}
     if touched and all(key in facts.native and facts.native[key].fixed is not None for key in touched):
         why = next(iter(facts.native[key].fixed for key in touched))
         raise ChangeRefused(f"nobody can write anything that is wanted here: {why}", host=facts.host)
     plan = plan_writes(facts, platform, wanted, persist=persist, force=force)
     return replace(plan, notes=(*_left_out(fixed), *plan.notes))
+
+
+def _refuse_impossible(facts: Facts, wanted: Sequence[Wanted], wanted_by: str) -> None:
+    changer = get_changer(facts.os)
+    for one in wanted:
+        why = changer.impossible(one.key, one.raw)
+        if why is not None:
+            message = f"{wanted_by} wants {' '.join(one.raw.split())[:60]!r}: {why}"
+            raise ChangeRefused(message, host=facts.host, key=one.key)
 
 
 def _left_out(fixed: Mapping[str, str | None]) -> list[str]:
@@ -150,7 +161,7 @@ def _only_persisted(
     found = []
     for key, raw in also.items():
         native = facts.native.get(key)
-        if key in taken or native is None or native.raw is None or not changer.persisted({key: raw}):
+        if key in taken or native is None or native.raw is None or not changer.persisted(facts, {key: raw}):
             continue
         boot = [b for b in facts.boot if b.key == key]
         kept = bool(boot) and all(changer.same(key, b.raw, raw) for b in boot)
@@ -184,7 +195,7 @@ def _step(
     if inverse is None and not force:
         message = f"can't be taken back, so it is not written: {why}; --force writes it all the same"
         raise ChangeRefused(message, host=facts.host, key=wanted.key)
-    files = changer.persisted({wanted.key: wanted.raw}) if persist else {}
+    files = changer.persisted(facts, {wanted.key: wanted.raw}) if persist else {}
     for path, values in files.items():
         changer.file_contents(path, None, values)  # refuses what no file can hold, before anything is begun
     return Step(
@@ -223,7 +234,7 @@ def _numbers(raw: str | None) -> list[int]:
 
 
 def hazards_of(facts: Facts, platform: Platform, steps: Sequence[Step]) -> Sequence[str]:
-    """Why nobody could reach the host any more, after the steps or between two of them; none where all is well.
+    """Why nobody could reach the host any more, after the steps or between two of them; none if all is well.
 
     A host that is in danger already may go through it on its way out: there only the end counts.
     """
@@ -244,7 +255,7 @@ def _notes(facts: Facts, changer: Changer, steps: Sequence[Step], *, persist: bo
     notes += changer.unreached([step.key for step in steps if step.from_raw != step.to_raw], None)
     notes += changer.notes(facts, [step.key for step in steps], persist=persist)
     if not persist:
-        if any(changer.persisted({step.key: step.to_raw}) for step in steps):
+        if any(changer.persisted(facts, {step.key: step.to_raw}) for step in steps):
             notes.append("these values last until the next boot; --persist keeps them")
         return notes
     for step in steps:

@@ -61,6 +61,7 @@ class Planner:
             persist=self.persist,
             force=self.force,
             also=audit.holding,
+            wanted_by=f"profile {self.profile.path}",
         )
 
     def document(self) -> Mapping[str, Json]:

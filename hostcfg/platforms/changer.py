@@ -142,7 +142,10 @@ class ConfirmReport:
 
 @dataclass(frozen=True, slots=True)
 class StatusReport:
-    """``was`` is the state before this exec did anything; ``left_s`` None: no timer runs."""
+    """``was`` is the state before this exec did anything; ``left_s`` None: no timer runs.
+
+    ``written`` are the numbers of the steps whose write was begun, None where the host does not tell.
+    """
 
     state: HostState
     was: HostState
@@ -151,6 +154,7 @@ class StatusReport:
     left_s: int | None = None
     root: bool = True
     log: str = ""
+    written: frozenset[int] | None = None
 
 
 class Changer(ABC):
@@ -231,9 +235,17 @@ class Changer(ABC):
         del key, raw
         return ()
 
+    def impossible(self, key: str, raw: str) -> str | None:
+        """Why no kernel of this OS takes ``raw`` for ``key``; None where one may."""
+        del key, raw
+        return None
+
     @abstractmethod
-    def persisted(self, values: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
-        """Path -> assignments that carry ``values`` over a boot; empty where the OS keeps them by itself."""
+    def persisted(self, facts: Facts, values: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
+        """Path -> assignments that carry ``values`` over a boot of the host that ``facts`` are of.
+
+        Empty where the OS keeps them by itself.
+        """
 
     @abstractmethod
     def file_contents(self, path: str, now: bytes | None, assignments: Mapping[str, str]) -> bytes:

@@ -82,6 +82,17 @@ def test_a_triple_is_one_write() -> None:
     assert step.persist is None
 
 
+@pytest.mark.parametrize("force", [False, True])
+def test_a_value_that_no_kernel_takes_is_refused_with_file_and_key(force: bool) -> None:
+    rows = [difference("net.core.rmem_max", RMEM_MAX, 2**31, str(2**31))]
+    with pytest.raises(ChangeRefused) as refused:
+        make_plan(facts(), rows, LINUX, wanted_by="profile ours.yaml", force=force)
+    assert str(refused.value) == (
+        "web1: net.core.rmem_max: profile ours.yaml wants '2147483648': no Linux kernel takes that: "
+        "it is not of the key's form, or outside its type or floor"
+    )
+
+
 def test_a_native_key_of_a_profile_is_taken_whole() -> None:
     rows = [
         difference("net.ipv4.tcp_sack", "net.ipv4.tcp_sack", 1, "1"),

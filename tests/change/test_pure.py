@@ -14,7 +14,8 @@ from hostcfg.platforms import get_platform
 from hostcfg.platforms.changer import BeginReport, Changer, StatusReport
 from hostcfg.platforms.freebsd.change import CHANGER as FREEBSD
 from hostcfg.platforms.linux.change import CHANGER as LINUX
-from hostcfg.rollback import RollbackPlan, _settled, plan_rollback
+from hostcfg.rollback import RollbackPlan, plan_rollback
+from hostcfg.rollback_one import _settled
 from hostcfg.rollback_plan import RollbackFiles
 
 MAXSOCKBUF, RECVSPACE = "kern.ipc.maxsockbuf", "net.inet.tcp.recvspace"
@@ -50,18 +51,67 @@ def test_what_freebsd_can_take_back() -> None:
 
 
 def test_where_freebsd_keeps_what_it_persists() -> None:
-    assert FREEBSD.persisted({}) == {}
-    assert FREEBSD.persisted({"net.inet.tcp.cc.algorithm": "cubic"}) == {
-        "/etc/sysctl.conf": {"net.inet.tcp.cc.algorithm": "cubic"}
-    }
-    assert FREEBSD.persisted({"net.inet.tcp.cc.algorithm": "htcp"})["/boot/loader.conf"] == {
-        "cc_htcp_load": "YES"
-    }
+    assert FREEBSD.persisted(freebsd(), {}) == {}
+    sysctl_conf, loader_conf = "/etc/sysctl.conf", "/boot/loader.conf"
+    for release, algorithm, module in (
+        ((14, 2), "cubic", False),
+        ((14, 2), "newreno", True),
+        ((14, 2), "htcp", True),
+        ((13, 0), "newreno", False),
+        ((13, 0), "cubic", True),
+        ((9, 3), "cubic", True),
+        (None, "htcp", True),
+    ):
+        values = {"net.inet.tcp.cc.algorithm": algorithm}
+        files = {loader_conf: {f"cc_{algorithm}_load": "YES"}} if module else {}
+        assert FREEBSD.persisted(freebsd(release=release), values) == {sysctl_conf: values, **files}
     assert FREEBSD.file_contents("/boot/loader.conf", b"a=1", {"cc_htcp_load": "YES"}).endswith(
         b'cc_htcp_load="YES"\n# END hostcfg\n'
     )
     assert FREEBSD.modules_for("net.inet.tcp.cc.algorithm", "htcp") == ("cc_htcp",)
     assert FREEBSD.modules_for("net.inet.tcp.cc.algorithm", "x;y") == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "raw", "why"),
+    [
+        (MAXSOCKBUF, "2303", "below 2304"),
+        (MAXSOCKBUF, "2304", None),
+        (MAXSOCKBUF, "4294967296", None),  # a u_long
+        (MAXSOCKBUF, "9223372036854775808", "type"),
+        (MAXSOCKBUF, "-1", "below 2304"),
+        (RECVSPACE, "-1", "below 0"),
+        ("net.inet.tcp.sendbuf_max", "5000000000", "beyond the key"),
+        ("net.inet.tcp.sendbuf_max", "2147483647", None),
+        ("net.inet.tcp.sendbuf_max", "lots", "no integer"),
+        ("net.inet.tcp.mssdflt", "100", "below 216"),
+        ("net.inet.tcp.cc.algorithm", "htcp", None),
+        ("dev.em.0.fc", "-7", None),  # not in the table: only the host can tell
+    ],
+)
+def test_what_no_freebsd_takes(key: str, raw: str, why: str | None) -> None:
+    said = FREEBSD.impossible(key, raw)
+    assert (said is None) if why is None else (said is not None and why in said)
+
+
+@pytest.mark.parametrize(
+    ("key", "raw", "why"),
+    [
+        ("net.core.wmem_max", "-1", "no Linux kernel takes that"),
+        ("net.core.wmem_max", "4607", "no Linux kernel takes that"),
+        ("net.core.wmem_max", "2147483648", "no Linux kernel takes that"),
+        ("net.core.wmem_max", "2147483647", None),
+        ("net.ipv4.tcp_rmem", "8192 4096 1024", "its minimum of 8192 is above"),
+        ("net.ipv4.tcp_rmem", "8192 131072 4096", "its minimum of 8192 is above"),
+        ("net.ipv4.tcp_rmem", "4096\t131072\t65536", None),
+        ("net.ipv4.tcp_wmem", "4096 16384 9223372036854775808", "no Linux kernel takes that"),
+        ("net.ipv4.tcp_mem", "9 8 7", "its minimum of 9 is above"),
+        ("qdisc/eth0", "fq", None),
+    ],
+)
+def test_what_no_linux_takes(key: str, raw: str, why: str | None) -> None:
+    said = LINUX.impossible(key, raw)
+    assert (said is None) if why is None else (said is not None and why in said)
 
 
 def test_what_wins_over_us_on_freebsd() -> None:
@@ -97,6 +147,7 @@ def test_what_every_changer_has() -> None:
     assert Changer.shown(FREEBSD, "k", "v") == "v"
     assert Changer.companions(FREEBSD, freebsd(), "k", "v") == {}
     assert Changer.modules_for(FREEBSD, "k", "v") == ()
+    assert Changer.impossible(FREEBSD, "k", "v") is None
     assert Changer.unreached(FREEBSD, ["k"], None) == ()
     assert LINUX.modules_for("net.ipv4.tcp_congestion_control", "a b") == ()
     assert LINUX.modules_for("net.ipv4.tcp_congestion_control", "bbr") == ("tcp_bbr",)
@@ -149,7 +200,7 @@ def test_a_rollback_leaves_what_is_not_ours_any_more() -> None:
 
 
 def test_a_rollback_that_would_lock_people_out_is_refused() -> None:
-    """Someone has raised a first buffer since, above the cap that would come back; it is not ours to lower."""
+    """Someone has raised a first buffer since, above the cap that would come back; it is not ours."""
     steps = (step(MAXSOCKBUF, "73728", "2097152"), step(RECVSPACE, "32768", "65000"))
     with pytest.raises(
         ChangeRefused,

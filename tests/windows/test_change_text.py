@@ -141,7 +141,8 @@ def test_inverse() -> None:
 
 def test_there_are_no_files() -> None:
     state = FileState("x", None)
-    assert CHANGER.persisted({LEVEL: "normal"}) == {}
+    assert CHANGER.persisted(facts(), {LEVEL: "normal"}) == {}
+    assert CHANGER.impossible(LEVEL, "whatever") is None  # netsh's own words are checked with the inverse
     assert CHANGER.file_restored(FileChange(state), state) == state
     assert CHANGER.outranked_by(facts(), LEVEL) is None
     with pytest.raises(ChangeRefused, match="persistent store"):

@@ -8,7 +8,14 @@ from hostcfg.errors import ChangeRefused
 from hostcfg.model import State
 from hostcfg.platforms.bsd.commands import checked_key, sysctl_command
 from hostcfg.platforms.bsd.values import parse_int
-from hostcfg.platforms.freebsd.native import BUILT_IN_CC, CC_ALGORITHM, KEYS, RECVSPACE, SENDSPACE
+from hostcfg.platforms.freebsd.native import (
+    CC_ALGORITHM,
+    KEYS,
+    MAXSOCKBUF,
+    RECVSPACE,
+    SENDSPACE,
+    built_in_cc,
+)
 from hostcfg.platforms.posix.changer import PosixChanger, canonical
 from hostcfg.platforms.posix.config import Style
 from hostcfg.platforms.posix.scripts import Family, text_of
@@ -19,6 +26,8 @@ if TYPE_CHECKING:
     from hostcfg.model import Facts
 
 SYSCTL_CONF, LOADER_CONF = "/etc/sysctl.conf", "/boot/loader.conf"
+# EINVAL below: MSIZE + MCLBYTES (sys/kern/uipc_sockbuf.c), TCP_MINMSS (netinet/tcp_subr.c); seen on 14.2
+_FLOORS = {MAXSOCKBUF: 2304, SENDSPACE: 0, RECVSPACE: 0, "net.inet.tcp.mssdflt": 216}
 
 
 def address(key: str) -> tuple[str, str]:
@@ -51,13 +60,28 @@ class FreeBsdChanger(PosixChanger):
     def modules_for(self, key: str, raw: str) -> Sequence[str]:
         return (f"cc_{raw}",) if key == CC_ALGORITHM and raw.isidentifier() else ()
 
-    def persisted(self, values: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
+    def impossible(self, key: str, raw: str) -> str | None:
+        """sysctl(8) cuts a number to the key's type in silence (seen on 14.2: 5000000000 gives 705032704)."""
+        known = KEYS.get(key)
+        if known is None or known.type != "int":
+            return None
+        value = parse_int(raw)
+        if value is None:
+            return "no FreeBSD kernel takes that: it is no integer"
+        largest = 2**63 - 1 if key == MAXSOCKBUF else 2**31 - 1  # a u_long, the others int
+        if not -(2**31) <= value <= largest:
+            return "no FreeBSD kernel takes that: it is beyond the key's type, to which sysctl(8) cuts it"
+        if value < _FLOORS.get(key, value):
+            return f"no FreeBSD kernel takes that: it is below {_FLOORS[key]}"
+        return None
+
+    def persisted(self, facts: Facts, values: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
         """sysctl.conf for all of them, and the module of an algorithm for the loader."""
         found: dict[str, Mapping[str, str]] = {}
         if values:
             found[SYSCTL_CONF] = values
         algorithm = values.get(CC_ALGORITHM)
-        if algorithm is not None and algorithm not in BUILT_IN_CC and algorithm.isidentifier():
+        if algorithm is not None and algorithm not in built_in_cc(facts.release) and algorithm.isidentifier():
             found[LOADER_CONF] = {f"cc_{algorithm}_load": "YES"}
         return found
 

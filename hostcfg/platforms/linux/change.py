@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from hostcfg.errors import ChangeRefused
 from hostcfg.lean import regex
 from hostcfg.model import State
-from hostcfg.platforms.linux.keys import DEFAULT_QDISC
+from hostcfg.platforms.linux.accepts import kernel_takes
+from hostcfg.platforms.linux.keys import DEFAULT_QDISC, TCP_MEM, TCP_RMEM, TCP_WMEM
 from hostcfg.platforms.linux.write import PERSIST_PATH, set_command, split_key
-from hostcfg.platforms.posix.changer import PosixChanger, canonical
+from hostcfg.platforms.posix.changer import PosixChanger, canonical, number
 from hostcfg.platforms.posix.config import Style
 from hostcfg.platforms.posix.scripts import Family, text_of
 
@@ -83,7 +84,20 @@ class LinuxChanger(PosixChanger):
             return (f"sch_{raw}",)
         return ()
 
-    def persisted(self, values: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
+    def impossible(self, key: str, raw: str) -> str | None:
+        if split_key(key)[0] != "sysctl":
+            return None
+        if not kernel_takes(key, " ".join(raw.split())):
+            return "no Linux kernel takes that: it is not of the key's form, or outside its type or floor"
+        numbers = [number(word) for word in raw.split()]
+        if key in (TCP_RMEM, TCP_WMEM, TCP_MEM) and None not in numbers:
+            least, *others = [n for n in numbers if n is not None]
+            if any(least > other for other in others):
+                return f"its minimum of {least} is above its other values"
+        return None
+
+    def persisted(self, facts: Facts, values: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
+        del facts
         sysctls = {key: raw for key, raw in values.items() if address(key)[0] == "sysctl"}
         return {PERSIST_PATH: sysctls} if sysctls else {}
 

@@ -97,8 +97,8 @@ class WindowsChanger(Changer):
             return [*notes, f"{timed} with seconds, made by PowerShell"]
         return [*notes, f"{timed} on the next whole minute, since this host's PowerShell can't make one"]
 
-    def persisted(self, values: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
-        del values
+    def persisted(self, facts: Facts, values: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
+        del facts, values
         return {}
 
     def file_contents(self, path: str, now: bytes | None, assignments: Mapping[str, str]) -> bytes:
