@@ -100,11 +100,13 @@ class Database:
             self._connection.execute("PRAGMA synchronous = EXTRA")
             self._connection.execute("PRAGMA fullfsync = ON")  # macOS: through the drive's own cache
         with self.reading() as connection:
-            if connection.execute("PRAGMA user_version").fetchone()[0] == VERSION:
-                return  # the usual case writes nothing: a journal can be read where it can't be written
-        with self.transaction() as connection:
             version: int = connection.execute("PRAGMA user_version").fetchone()[0]
             known: int = connection.execute("PRAGMA application_id").fetchone()[0]
+            if (known, version) == (APPLICATION_ID, VERSION):
+                return  # the usual case writes nothing: a journal can be read where it can't be written
+        with self.transaction() as connection:
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            known = connection.execute("PRAGMA application_id").fetchone()[0]
             tables: int = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             if known != APPLICATION_ID and (tables or version):
                 raise JournalError(f"{self.path} is a database of another program; move it away")

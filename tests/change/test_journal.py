@@ -206,6 +206,7 @@ def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
     def other(path: Path) -> None:
         with sqlite3.connect(path) as db:
             db.execute("CREATE TABLE cookies (a)")
+            db.execute("PRAGMA user_version = 1")
         db.close()
 
     assert "database of another program" in damaged(tmp_path, other)

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 
 from hostcfg.apply import ChangeOptions, confirm_change, new_files
-from hostcfg.changes import FileState, Run, StepResult
+from hostcfg.changes import FileState, Run
 from hostcfg.errors import ChangeRefused, JournalError
 from hostcfg.hostrun import HostRun
 from hostcfg.journal import Journal, rows
+from hostcfg.journal.process import _since_epoch, _started, lives_elsewhere, this_process
+from hostcfg.model import Facts, Step
 from hostcfg.platforms.linux.change import CHANGER, LinuxChanger
 from hostcfg.rollback import rollback_change, rollback_unfinished
 from tests.change.conftest import Lab, read
 from tests.change.test_journal import BEFORE, PLAN, fill
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from hostcfg.platforms.changer import Job, WriteReport
     from hostcfg.transports.base import CommandResult
 
@@ -88,10 +90,10 @@ def test_two_that_make_the_journal_at_once(tmp_path: Path) -> None:
     journal.close()
 
 
-def test_a_change_that_another_process_works_on_is_left_to_it(journal: Journal) -> None:
+@pytest.mark.parametrize("name", [socket.gethostname(), "as-it-was-called-before"])
+def test_a_change_that_another_process_works_on_is_left_to_it(journal: Journal, name: str) -> None:
     with subprocess.Popen(["sleep", "100"]) as other:
-        started = psutil.Process(other.pid).create_time()
-        draft = replace(journal.draft("apply"), process=f"{other.pid}@{started:.2f}")
+        draft = replace(journal.draft("apply"), process=f"{other.pid}@{_started(other.pid)}", from_host=name)
         journal.planned(draft, PLAN, revert_in_s=60)
         with pytest.raises(ChangeRefused, match=f"process {other.pid} is working on change"):
             rollback_change(
@@ -102,6 +104,27 @@ def test_a_change_that_another_process_works_on_is_left_to_it(journal: Journal) 
                 options=ChangeOptions(),
             )
         other.kill()
+
+
+def test_which_process_is_which() -> None:
+    here = socket.gethostname()
+    with subprocess.Popen(["sleep", "100"]) as other:
+        mark = f"{other.pid}@{_started(other.pid)}"
+        boot, _, ticks = mark.partition("@")[2].partition("/")
+        assert boot == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        assert lives_elsewhere(mark, here) == other.pid
+        assert lives_elsewhere(f"{other.pid}@{boot}/{int(ticks) + 1}", here) is None  # the pid was used again
+        assert lives_elsewhere(f"{other.pid}@another-boot/{ticks}", here) is None
+        # what systems other than Linux keep: seconds, which say nothing of the machine
+        assert _since_epoch(other.pid) == f"{psutil.Process(other.pid).create_time():.2f}"
+        other.kill()
+        while psutil.Process(other.pid).status() != psutil.STATUS_ZOMBIE:
+            pass
+        assert lives_elsewhere(mark, here) is None  # nobody has fetched its end yet
+    assert _started(other.pid) == ""
+    assert lives_elsewhere(f"{other.pid}@", here) is None
+    assert lives_elsewhere(this_process(), here) is None
+    assert lives_elsewhere("no process", here) is None
 
 
 @pytest.mark.root
@@ -127,10 +150,11 @@ def test_a_run_that_was_cut_is_over_once_its_hosts_are_settled(lab: Lab) -> None
 
 
 def test_a_file_that_is_right_already_is_not_written() -> None:
-    step = StepResult(SACK, "1", "0", persist="/etc/sysctl.d/90-hostcfg.conf")
     path = "/etc/sysctl.d/90-hostcfg.conf"
-    (written,) = new_files(CHANGER, [step], [FileState(path, None)])
-    assert new_files(CHANGER, [step], [written]) == []
+    step = Step(SACK, "1", "0", "do", "back", persist=path)
+    facts = Facts("web1", "linux", "Debian 12", (6, 1), {}, {})
+    (written,) = new_files(CHANGER, facts, [step], [FileState(path, None)])
+    assert new_files(CHANGER, facts, [step], [written]) == []
 
 
 class TakenOver(LinuxChanger):
