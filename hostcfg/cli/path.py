@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from hostcfg.cli.common import Session, host_options, output_options, with_session
+from hostcfg.cli.common import PAGES, Session, host_options, output_options, with_session
 from hostcfg.errors import UsageError
 
 
@@ -29,7 +29,7 @@ from hostcfg.errors import UsageError
 )
 @click.option("--all", "every", is_flag=True, help="Every path of the inventory.")
 @host_options()
-@output_options()
+@output_options(formats=PAGES)
 @with_session
 def path(
     session: Session,

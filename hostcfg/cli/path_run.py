@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hostcfg.cli.common import DIFFERS, OK, TROUBLE, Session, facts_of
+from hostcfg.cli.common import DIFFERS, INTERRUPTED, OK, TROUBLE, Session, facts_of
 from hostcfg.errors import HostcfgError, HostError, InputError, UsageError
 from hostcfg.lean import dataclass
 from hostcfg.model import Link
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from hostcfg.model import Facts, Json, Parsed
     from hostcfg.outputs.blocks import Block
+    from hostcfg.outputs.report.page import Page
     from hostcfg.path import LiveEvidence, MeasuredEvidence, PathReport
     from hostcfg.targets import HostSpec
 
@@ -111,8 +112,8 @@ def run_one(session: Session, asked: Asked, a: str, b: str) -> int:
     asked = _with_rate(asked, specs)
     _check(asked)
     found = _analyse(session, asked, specs)
-    if found is None:
-        return TROUBLE
+    if isinstance(found, HostcfgError):
+        return INTERRUPTED if found.kind == "interrupted" else TROUBLE
 
     def blocks() -> list[Block]:
         from hostcfg.outputs.path_views import path_blocks
@@ -120,7 +121,12 @@ def run_one(session: Session, asked: Asked, a: str, b: str) -> int:
         plain = found.plainly()
         return path_blocks(plain.report, plain.a, plain.b, plain.measured, plain.live)
 
-    session.emit(found.document, blocks)
+    def page() -> Page:
+        from hostcfg.outputs.report.paths import Audited, path_page
+
+        return path_page([Audited(found.plainly().report, session.groups_of(a, b))], blocks=blocks()[1:])
+
+    session.emit(found.document, blocks, page)
     return DIFFERS if found.limited else OK
 
 
@@ -165,15 +171,16 @@ def _iperf(file: str) -> Parsed:
     return parsed
 
 
-def _analyse(session: Session, asked: Asked, specs: Sequence[HostSpec]) -> Analysed | None:
-    """The analysis; None where an end could not be read (which was told)."""
+def _analyse(session: Session, asked: Asked, specs: Sequence[HostSpec]) -> Analysed | HostcfgError:
+    """The analysis, or why an end could not be read (which was told)."""
     a, b = specs
     at = {spec: _address(session, asked, spec) for spec in specs}
     address = {a: at[b], b: at[a]}  # of the other end
     outcomes = session.read(specs, address)
+    for outcome in outcomes:
+        if outcome.error is not None:
+            return outcome.error
     facts = facts_of(outcomes)
-    if len(facts) != 2:
-        return None
     facts_a, facts_b = facts
     reach = Reach(session, {a: facts_a, b: facts_b}, address)
     link = Link(_rate(asked, facts), _rtt(asked, reach))
@@ -279,8 +286,8 @@ class Reach:
             return read_sockets(transport, self.facts[sender], address)
 
 
-def analyse_path_of(session: Session, asked: Asked, from_host: str, to_host: str) -> Analysed | None:
-    """One path of an inventory; None where an end could not be read (which was told)."""
+def analyse_path_of(session: Session, asked: Asked, from_host: str, to_host: str) -> Analysed | HostcfgError:
+    """One path of an inventory, or why an end could not be read (which was told)."""
     specs = _ends(session, from_host, to_host)
     asked = _with_rate(asked, specs)
     _check(asked)

@@ -42,6 +42,7 @@
   }
 
   form.addEventListener("input", apply);
+  form.addEventListener("change", apply);
   form.addEventListener("reset", function () { window.setTimeout(apply, 0); });
   form.addEventListener("submit", function (event) { event.preventDefault(); });
   form.hidden = false;

@@ -174,8 +174,8 @@ class Page:
 
     @property
     def groups(self) -> list[str]:
-        """The groups of all items, in their order."""
-        return list(dict.fromkeys(group for item in self.items for group in item.groups))
+        """The groups of all items by name."""
+        return sorted({group for item in self.items for group in item.groups})
 
     @property
     def states(self) -> list[str]:
