@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hostcfg.path.limits import windows_of
 from hostcfg.path.report import TestAdvice
 from hostcfg.path.tcp import CUBIC, algorithm, cubic_recovery_s
+from hostcfg.platforms.endpoint import LARGEST_REQUEST_BYTES
 from hostcfg.units import format_size
 
 if TYPE_CHECKING:
@@ -22,8 +23,7 @@ SHORT_RTT_S, LOADED_SLOW_START_S = 0.05, 5
 LEAST_SECONDS, MOST_SECONDS = 10, 60
 MOST_STREAMS = 128
 """MAX_STREAMS of iperf3 (iperf.h)."""
-WORTH = 1.05
-"""An explicit size must give 5 % more than autotuning to be worth its price."""
+LEAST_SIZE_BYTES = 8192
 
 
 def plain_name(host: str) -> str:
@@ -36,9 +36,9 @@ def advise(
 ) -> TestAdvice:
     """The test of one direction: on the first of ``test_ends`` against a server on the second.
 
-    ``-w`` only where both ends grant it and it carries more than autotuning; ``-P`` where one
-    stream's window is below the BDP; ``-O`` past slow start; ``-t`` long enough for two of CUBIC's
-    recoveries on a link that it fills.
+    ``-w`` only where both ends grant a size with which one stream fills the link and autotuning does
+    not; else ``-P`` where one stream's window is below the BDP; ``-O`` past slow start; ``-t`` long
+    enough for two of CUBIC's recoveries on a link that it fills.
     """
     client, server = test_ends
     size = _explicit_size(question)
@@ -60,17 +60,22 @@ def _asking(question: Question, size: int | None) -> Question:
 
 
 def _explicit_size(question: Question) -> int | None:
-    """A size for ``-w`` that no end cuts and that carries more than autotuning; None if there is none."""
+    """A size for ``-w`` with which one stream fills a link that autotuning does not let it fill.
+
+    The smallest power of two that does, else the least of a few sizes above the BDP; None where
+    autotuning is enough, or where no size that both ends grant is: then streams (``-P``) fill the link.
+    """
     tuned, bdp = windows_of(_asking(question, None)).bytes, question.link.bdp_bytes
     if tuned is None or tuned >= bdp:
         return None
-    best: tuple[int, int] | None = None
-    for factor in (2.0, 1.5, 1.25, 1.0, 0.75, 0.5, 0.25):
-        size = ceil(factor * bdp / 1024) * 1024
-        window = _granted_window(question, size)
-        if window is not None and window > WORTH * tuned and (best is None or window >= min(bdp, best[1])):
-            best = (size, window)
-    return best[0] if best else None
+    smallest = max(ceil(bdp / 4), LEAST_SIZE_BYTES)  # no system makes more window of a request
+    powers = (1 << n for n in range(smallest.bit_length() - 1, LARGEST_REQUEST_BYTES.bit_length()))
+    others = (ceil(factor * bdp / 1024) * 1024 for factor in (1.0, 1.1, 1.25, 1.5))
+    for size in (*powers, *others):
+        window = _granted_window(question, size) if size <= LARGEST_REQUEST_BYTES else None
+        if window is not None and window >= bdp:
+            return size
+    return None
 
 
 def _granted_window(question: Question, size: int) -> int | None:
@@ -117,7 +122,8 @@ def _commands(
 def _size_option(size: int | None) -> list[str]:
     if size is None:
         return []
-    return ["-w", f"{size // 1024}K" if size % 1024 == 0 else str(size)]
+    unit, letter = (1 << 20, "M") if size % (1 << 20) == 0 else (1024, "K")
+    return ["-w", f"{size // unit}{letter}" if size % unit == 0 else str(size)]
 
 
 def _warnings(question: Question, windows: Windows, size: int | None) -> list[str]:
@@ -125,7 +131,10 @@ def _warnings(question: Question, windows: Windows, size: int | None) -> list[st
     asked, got = question.flow.explicit_bytes, windows.bytes
     tuned = windows_of(_asking(question, None)).bytes
     if size is not None:
-        found.append(f"-w switches autotuning off; here it carries more all the same ({format_size(size)})")
+        found.append(
+            f"-w {format_size(size)} is for this test alone: it switches autotuning off, which ends at "
+            f"{tuned or 0:,} bytes here"
+        )
     elif asked is not None and tuned is not None and got is not None and tuned > got:
         found.append(
             f"leave -w {format_size(asked)} out: autotuning reaches {tuned:,} bytes instead of {got:,}"

@@ -30,16 +30,33 @@ def test_streams_where_autotuning_and_caps_are_too_small() -> None:
     assert "-w" not in advice.commands[0]
 
 
-def test_a_size_only_where_both_ends_grant_it_and_it_carries_more() -> None:
+def test_a_size_only_where_both_ends_grant_one_that_fills_the_link() -> None:
     caps = {"rmem_max": "16777216", "wmem_max": "16777216"}
     advice = analyse_path(linux("a", **caps), linux("b", rmem=SMALL, **caps), WAN).directions[0].test
-    # 1.25 x BDP in whole KiB; at 1.0 the segment that is kept back would be missing
-    assert advice.window_bytes == 1221 * 1024
-    assert "-w 1221K" in advice.commands[0]
+    # on 6.1 a request is the window, less one segment: 1 MiB holds the 1,000,000 bytes, 512 KiB don't
+    assert advice.window_bytes == 1 << 20
+    assert "-w 1M" in advice.commands[0]
     assert "-P" not in advice.commands[0]
-    assert "autotuning off" in advice.warnings[0]
+    assert advice.warnings[0] == (
+        "-w 1 MiB is for this test alone: it switches autotuning off, which ends at 131,072 bytes here"
+    )
     one_end = analyse_path(linux("a"), linux("b", rmem=SMALL, **caps), WAN).directions[0].test
     assert one_end.window_bytes is None  # a's wmem_max would cut it
+
+
+def test_between_two_powers_of_two_it_is_the_bdp_with_some_room() -> None:
+    """BDP 187,500: 128 KiB are too few, 256 KiB more than the 212,992 of rmem_max; 184 KiB are the BDP."""
+    carrier = Link(50e6, 0.03)
+    advice = analyse_path(linux("a"), linux("b", rmem="4096 65536 65536"), carrier).directions[0].test
+    assert "-w 202K" in advice.commands[0]  # 1.1 x BDP: at 184 KiB the segment kept back is missing
+
+
+def test_streams_rather_than_a_size_that_only_does_a_little_more() -> None:
+    """The window is 31,320 bytes; 37 KiB asked for would make it 36,440 of the 150,000."""
+    capped = linux("b", rmem="4096 65536 65536", rmem_max="65536", wmem_max="65536")
+    advice = analyse_path(linux("a"), capped, Link(100e6, 0.012)).directions[0].test
+    assert advice.commands == ["iperf3 -c b -t 10 -O 1 -P 5", "iperf -c b -t 11 -i 1 -P 5"]
+    assert len(advice.warnings) == 1  # the server's restart
 
 
 def test_a_size_that_does_harm_is_advised_against() -> None:
