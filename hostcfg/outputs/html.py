@@ -43,6 +43,7 @@ def to_html(page: Page, made: datetime) -> str:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
         finalize=_finalize,
     )
     environment.filters |= {"bar": _bar, "digits": _digits, "breaks": _breaks}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 HEAVY = {
     "paramiko", "cryptography", "deepdiff", "rich", "ruamel", "simpleeval", "psutil", "sqlite3",
-    "platformdirs", "jinja2", "yaml", "subprocess", "socket", "ssl", "asyncio", "unittest",
+    "platformdirs", "jinja2", "pygal", "yaml", "subprocess", "socket", "ssl", "asyncio", "unittest",
 }  # fmt: skip
 """Top-level modules that a command pays for only if it needs them."""
 
@@ -84,3 +84,9 @@ def test_host_against_host_needs_the_comparison_library_and_no_profile(snapshot:
 
 def test_show_of_a_file_as_json_needs_no_library(snapshot: str) -> None:
     assert imported("show", snapshot, "-o", "json")[0] == set()
+
+
+def test_a_page_needs_the_libraries_of_its_extra(snapshot: str) -> None:
+    heavy, platforms = imported("show", snapshot, "-o", "html")
+    assert heavy == {"jinja2", "pygal"}
+    assert {p for p in platforms if p.split(".")[2] in {"freebsd", "windows", "macos", "bsd"}} == set()

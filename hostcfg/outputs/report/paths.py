@@ -61,9 +61,9 @@ def path_page(paths: Sequence[Audited], unread: Sequence[Unread] = (), blocks: S
         aside=link_text(paths[0].report.link).removeprefix(" at ") if count == 1 and paths else "",
         what="directions",
         tallies=[
-            Tally(len(unread), f"paths {FAILED}", "error"),
-            Tally(states.count(LIMITED), f"directions {LIMITED}", "warning"),
-            Tally(states.count(FULL), f"directions {FULL}", "good"),
+            _tally(len(unread), "path", FAILED, "error"),
+            _tally(states.count(LIMITED), "direction", LIMITED, "warning"),
+            _tally(states.count(FULL), "direction", FULL, "good"),
         ],
         items=items,
         failures=[Failure(i, failed[i], one.error.kind, str(one.error)) for i, one in enumerate(unread)],
@@ -73,6 +73,10 @@ def path_page(paths: Sequence[Audited], unread: Sequence[Unread] = (), blocks: S
         ],
         blocks=blocks,
     )
+
+
+def _tally(count: int, what: str, state: str, tone: Tone) -> Tally:
+    return Tally(count, f"{what}{'s' if count != 1 else ''} {state}", tone)
 
 
 def _row(item: int, name: str, report: PathReport, direction: Direction, share: float) -> PathRow:
