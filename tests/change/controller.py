@@ -1,7 +1,8 @@
 """A controller in a process of its own, so that it can be killed.
 
-``python -m tests.change.controller PID STATE ACTION KILL_AT REVERT_IN`` applies (or rolls back) and
-kills itself with SIGKILL at event number KILL_AT, 0 for never; it prints each event first.
+``python -m tests.change.controller PID STATE ACTION KILL_AT REVERT_IN`` applies, holds, confirms, rolls back
+or settles what is unfinished, and kills itself with SIGKILL at event number KILL_AT, 0 for never; it prints
+each event first.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ import signal
 import sys
 from pathlib import Path
 
-from hostcfg.apply import ChangeOptions
+from hostcfg.apply import ChangeOptions, confirm_change
 from hostcfg.journal import Journal
-from hostcfg.rollback import rollback_last
+from hostcfg.rollback import rollback_last, rollback_unfinished
 from tests.change.conftest import Lab, read
 from tests.change.namespace import Namespace
 
@@ -40,16 +41,16 @@ def main() -> None:
     journal = Journal.open(Path(state))
     lab = Lab(Namespace.attach(int(pid)), journal, Path(state))
     lab.events = Mortal(int(kill_at))
-    if action == "apply":
-        lab.apply(WANTED, persist=True, revert_in_s=int(revert_in_s))
+    hear = lab.events.append
+    if action in ("apply", "hold"):
+        lab.apply(WANTED, persist=True, hold=action == "hold", revert_in_s=int(revert_in_s))
+    elif action == "confirm":
+        newest = journal.changes(limit=1)[0].id
+        confirm_change(newest, journal=journal, connect=lab.connect, on_event=hear)
     else:
-        rollback_last(
-            journal=journal,
-            connect=lab.connect,
-            read=read,
-            options=ChangeOptions(int(revert_in_s)),
-            on_event=lab.events.append,
-        )
+        back = rollback_last if action == "rollback" else rollback_unfinished
+        options = ChangeOptions(int(revert_in_s))
+        back(journal=journal, connect=lab.connect, read=read, options=options, on_event=hear)
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hostcfg.apply import ChangeOptions
+from hostcfg.apply import ChangeOptions, confirm_change
 from hostcfg.changes import UNFINISHED
-from hostcfg.rollback import rollback_unfinished
+from hostcfg.rollback import rollback_change, rollback_unfinished
 from tests.change.conftest import Lab, read
 from tests.change.controller import WANTED
 from tests.change.test_apply import wait_until
@@ -111,6 +111,82 @@ def test_rollback_killed_after_each_step(lab: Lab) -> None:
         else:
             assert lab.host.snapshot() == changed, event
     print(f"kill points of a rollback: {len(APPLY_EVENTS)}")
+
+
+CONFIRM_EVENTS = ["reconnected", "confirmed", "ended"]
+
+
+def test_confirm_killed_after_each_step(lab: Lab) -> None:
+    """Of a change that was held: before the host has the word it can still be taken back, then it stays."""
+    start = lab.host.snapshot()
+    for number, event in enumerate(CONFIRM_EVENTS, 1):
+        lab.apply(WANTED, persist=True, hold=True, revert_in_s=60)
+        assert controller(lab, "confirm", number)[-1] == event
+        assert (newest(lab).ended is None) is (event != "ended")
+        settle(lab)
+        kept = event != "reconnected"
+        assert [h.status for h in newest(lab).hosts] == ["applied" if kept else "reverted"]
+        assert lab.journal.unfinished() == []
+        if kept:
+            controller(lab, "rollback", 0)
+        assert lab.host.snapshot() == start, event
+    print(f"kill points of a confirmation: {len(CONFIRM_EVENTS)}")
+
+
+SETTLE_EVENTS = ["connected", "asked", "ended"]
+
+
+def test_settling_killed_after_each_step(lab: Lab) -> None:
+    """``rollback --unfinished`` that is itself cut short: the next one ends it."""
+    start = lab.host.snapshot()
+    for number, event in enumerate(SETTLE_EVENTS, 1):
+        controller(lab, "hold", 0, revert_in_s=60)  # by a process that is not there any more
+        assert controller(lab, "settle", number)[-1] == event
+        settle(lab)
+        assert [h.status for h in newest(lab).hosts] == ["reverted"]
+        assert lab.journal.unfinished() == []
+        assert lab.host.snapshot() == start, event
+    print(f"kill points of a rollback --unfinished: {len(SETTLE_EVENTS)}")
+
+
+@pytest.mark.parametrize("lost", ["before", "after"])
+@pytest.mark.parametrize("command", [1, 2, 3, 4])
+def test_the_connection_is_cut_at_each_command_of_a_rollback(lab: Lab, command: int, lost: str) -> None:
+    start = lab.host.snapshot()
+    change_id, _ = lab.apply(WANTED, persist=True)
+    changed = lab.host.snapshot()
+    lab.commands, lab.cut_at = 0, (command, lost)
+    back = rollback_change(
+        change_id, journal=lab.journal, connect=lab.connect, read=read, options=ChangeOptions(20)
+    )
+    (host,) = back.hosts
+    if (command, lost) == (4, "after"):
+        assert (host.status, host.error) == ("reverted", None)
+        assert lab.host.snapshot() == start
+    else:
+        assert host.status in ("failed", "unknown")
+        assert host.error is not None
+        assert lab.host.snapshot() == changed
+    lab.cut_at = None
+    settle(lab)
+    assert lab.journal.unfinished() == []
+    if host.status != "reverted":
+        rollback_change(
+            change_id, journal=lab.journal, connect=lab.connect, read=read, options=ChangeOptions(20)
+        )
+    assert lab.host.snapshot() == start
+
+
+@pytest.mark.parametrize("lost", ["before", "after"])
+def test_the_connection_is_cut_at_a_confirmation(lab: Lab, lost: str) -> None:
+    """The confirmation of a held change: what the host did not hear of is taken back."""
+    start = lab.host.snapshot()
+    change_id, _ = lab.apply(WANTED, persist=True, hold=True)
+    lab.commands, lab.cut_at = 0, (1, lost)
+    (host,) = confirm_change(change_id, journal=lab.journal, connect=lab.connect)
+    assert host.status == ("applied" if lost == "after" else "reverted")
+    assert (lab.host.snapshot() == start) is (lost == "before")
+    assert lab.journal.unfinished() == []
 
 
 @pytest.mark.parametrize("lost", ["before", "after"])
