@@ -245,6 +245,7 @@ class HostRun:
         report = self.asking.to_restore(self._first, self._left_s)
         if report is None:
             waits = "its timer restores it" if self._left_s is not None else "no timer runs there"
+            waits = waits if self._began_writing else "nothing was written there yet"
             message = (
                 f"{fault.message}; the host can't be asked now ({waits}): hostcfg rollback --unfinished later"
             )

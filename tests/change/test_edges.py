@@ -99,6 +99,25 @@ def test_without_a_timer_a_host_that_is_gone_is_unknown_at_once(lab: Lab) -> Non
 
 
 @pytest.mark.root
+def test_a_host_that_is_gone_while_it_is_backed_up_has_nothing_to_restore(lab: Lab) -> None:
+    """Whether it has heard the command nobody knows; its timer, if there is one, finds nothing to do."""
+    start = lab.host.snapshot()
+
+    def hear(event: str) -> None:
+        if event == "journalled":
+            lab.cut = lab.refuse = True
+
+    result = run(lab, {SACK: "0"}, hear)
+    assert result.status == "unknown"
+    assert result.error is not None
+    assert "can't be asked now (nothing was written there yet)" in result.error.message
+    lab.cut = lab.refuse = False
+    rollback_unfinished(journal=lab.journal, connect=lab.connect, read=read, options=ChangeOptions(20))
+    assert lab.journal.changes()[0].hosts[0].status == "reverted"
+    assert lab.host.snapshot() == start
+
+
+@pytest.mark.root
 @pytest.mark.parametrize("moment", ["begin journalled", "write journalled"])
 def test_root_that_is_lost_on_the_way_is_said(lab: Lab, moment: str) -> None:
     def hear(event: str) -> None:
