@@ -158,7 +158,8 @@ def choose(facts: Facts, target: Target) -> Value | None:
     return next((v for v in target.value if v in available.value), None)
 
 
-def _unread_finding(state: State, names: Sequence[str]) -> Finding:
+def _unread_finding(state: State, keys: Sequence[str]) -> Finding:
+    names = list(dict.fromkeys(keys))  # one key carries several settings: rfc1323, a triple
     words = {
         State.DENIED: "may not be read: run as root or with --become",
         State.UNPARSED: "is not in a known form",

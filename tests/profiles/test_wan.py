@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from hostcfg.audit import audit_host
 from hostcfg.compare import meets
 from hostcfg.model import Link
+from hostcfg.profiles import find_profile
+from hostcfg.reader import read_pasted
 
 from .computing import CASE_1, CASE_3, CASE_6, COMMON, NEW_LINUX, OLD_LINUX, SYSTEMS, by_name, compute, values
 
@@ -164,3 +167,16 @@ def test_wan_leaves_initial_values_alone_and_prefers_what_is_there() -> None:
 )
 def test_a_share_of_next_to_nothing_is_mended_itself(known: Mapping[str, Scalar], target: int | None) -> None:
     assert values(compute("wan", "linux", COMMON, known)).get("recv_window_scale_overhead") == target
+
+
+def test_ram_that_was_not_read_is_no_number_of_its_own() -> None:
+    """A typical host's 8 GiB are for `render` alone; of a host that did not say it, a note says so."""
+    text = "kern.ostype: FreeBSD\nkern.osrelease: 14.2-RELEASE\nnet.inet.tcp.sendbuf_max: 2097152\n"
+    link = Link(40e9, 0.1)  # BDP 500,000,000; 1/16 of 8 GiB would be 536,870,912
+    for memory, size, said in (("", 1_000_000_000, 1), ("hw.physmem: 4294967296\n", 268_435_456, 0)):
+        audit = audit_host(read_pasted("b", text + memory, "b.txt"), find_profile("wan"), link, {})
+        targets = {d.setting: d.target for d in audit.differences}
+        assert targets["send_buffer_max"] == size
+        assert sum("RAM of this host was not read" in note for note in audit.notes) == said
+        unread = next(f for f in audit.findings if f.kind == "not_compared_absent")
+        assert unread.keys.count("net.inet.tcp.rfc1323") == 1

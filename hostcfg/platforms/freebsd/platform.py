@@ -111,10 +111,10 @@ class FreeBsd(BsdPlatform):
         return found
 
     def profile_context(self, facts: Facts | None) -> ProfileContext:
-        memory = facts.memory_bytes if facts is not None else None
+        memory = facts.memory_bytes if facts is not None else TYPICAL_MEMORY_BYTES
         return ProfileContext(
             inputs={
-                "memory_bytes": TYPICAL_MEMORY_BYTES if memory is None else memory,
+                **({} if memory is None else {"memory_bytes": memory}),
                 "overhead": 1.0,  # a socket buffer counts payload: all of it is window
                 "socket_buffer_ratio": 1.125,  # kern.ipc.maxsockbuf for a buffer of 1
                 "page_bytes": 4096,

@@ -187,9 +187,9 @@ class MacOs(BsdPlatform):
 
     def profile_context(self, facts: Facts | None) -> ProfileContext:
         """No stock values: they differ by release and memory, and none is recorded for certain."""
-        memory = facts.memory_bytes if facts is not None else None
+        memory = facts.memory_bytes if facts is not None else 8 * 1024**3
         inputs = {
-            "memory_bytes": 8 * 1024**3 if memory is None else memory,
+            **({} if memory is None else {"memory_bytes": memory}),
             "overhead": 1.0,
             "socket_buffer_ratio": 1.125,
             "page_bytes": 16384,
