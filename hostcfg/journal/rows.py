@@ -90,6 +90,11 @@ def insert_host(
         ),
     )
     db.execute("UPDATE changes SET ended = NULL WHERE id = ?", (change_id,))
+    _insert_steps(db, change_id, plan)
+    return attempt
+
+
+def _insert_steps(db: Connection, change_id: str, plan: Plan) -> None:
     db.executemany(
         "INSERT INTO steps (change, host, number, key, from_raw, to_raw, command, inverse, persist, settings)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -109,7 +114,6 @@ def insert_host(
             for number, step in enumerate(plan.steps, 1)
         ],
     )
-    return attempt
 
 
 def update_host(db: Connection, change_id: str, host: str, **values: str | None) -> None:

@@ -18,8 +18,8 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from hostcfg.lean import dataclass, regex
+from hostcfg.platforms.linux.native_integers import INTS
 from hostcfg.platforms.linux.native_keys import (
-    INTS,
     LINES,
     ROOT_ONLY,
     ROOTS,

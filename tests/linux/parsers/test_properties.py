@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hostcfg.platforms.linux import native_keys
+from hostcfg.platforms.linux import native_integers, native_keys
 from hostcfg.platforms.linux.native import form_of, is_key
 from hostcfg.platforms.linux.parsers import PARSERS
 from tests.linux.parsers.samples import BY_KIND, FOLDER, Sample, parsed, samples
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hostcfg.model import Json
 
 INTERFACES = st.sampled_from(["lo", "eth0", "eth0/100", "br-1234", "all", "default", "wg_x", "tap0e7-ca"])
-INT_KEYS = [f"{folder}.{name}" for folder, names in native_keys.INTS.items() for name in names.split()]
+INT_KEYS = [f"{folder}.{name}" for folder, names in native_integers.INTS.items() for name in names.split()]
 WORD = st.from_regex(r"\A[a-z][a-z0-9_]{0,14}\Z")
 INT = st.integers(-(2**63), 2**64 - 1)
 GAP = st.sampled_from([" ", "\t", "  ", " \t "])
