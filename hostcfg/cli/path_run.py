@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hostcfg.outputs.blocks import Block
     from hostcfg.outputs.report.page import Page
     from hostcfg.path import LiveEvidence, MeasuredEvidence, PathReport
+    from hostcfg.path.evidence import AsRun
     from hostcfg.targets import HostSpec
 
 
@@ -194,19 +195,22 @@ def _answer(
     """Analysis and evidence; ``a`` reaches ``b`` at ``server``, and ``sockets`` is what its ``ss`` said."""
     from hostcfg.path import analyse_path, live_evidence
 
-    report = analyse_path(
-        a,
-        b,
-        link,
-        window_bytes=asked.window_bytes,
-        streams=asked.streams,
-        loss=asked.loss,
-        mtu_bytes=asked.mtu_bytes,
-        server=server,
-    )
+    def predict(streams: int, window_bytes: int | None) -> PathReport:
+        return analyse_path(
+            a,
+            b,
+            link,
+            window_bytes=window_bytes,
+            streams=streams,
+            loss=asked.loss,
+            mtu_bytes=asked.mtu_bytes,
+            server=server,
+        )
+
+    report = predict(asked.streams, asked.window_bytes)
     live = live_evidence(sockets, report.directions[0]) if sockets is not None else None
     return Analysed(
-        report, a, b, _measured(asked, report), live, partial(_answer, asked, link, server, sockets)
+        report, a, b, _measured(asked, report, predict), live, partial(_answer, asked, link, server, sockets)
     )
 
 
@@ -234,12 +238,12 @@ def _rtt(asked: Asked, reach: Reach) -> float:
     return parse_time(asked.rtt) if asked.rtt is not None and asked.rtt != "auto" else reach.rtt_s()
 
 
-def _measured(asked: Asked, report: PathReport) -> list[MeasuredEvidence]:
+def _measured(asked: Asked, report: PathReport, as_run: AsRun) -> list[MeasuredEvidence]:
     if asked.iperf_file is None:
         return []
     from hostcfg.path import compare_measured
 
-    return compare_measured(report, _iperf(asked.iperf_file))
+    return compare_measured(report, _iperf(asked.iperf_file), as_run=as_run)
 
 
 class Reach:

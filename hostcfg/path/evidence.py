@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from hostcfg.lean import dataclass
 from hostcfg.path.sentences import limit_name
 from hostcfg.path.tcp import ETHERNET_HEADER_BYTES, loss_that_explains
-from hostcfg.units import format_rate, format_ratio, format_time
+from hostcfg.platforms.endpoint import LARGEST_REQUEST_BYTES
+from hostcfg.units import format_rate, format_ratio, format_size, format_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from hostcfg.model import Json, Parsed
     from hostcfg.path.report import Direction, PathReport
 
-Verdict = Literal["as_predicted", "below", "above", "no_result"]
+    AsRun = Callable[[int, int | None], PathReport]
+    """The same path with so many streams and a size asked for (``-w``, None: no size)."""
+
+Verdict = Literal["as_predicted", "below", "above", "no_result", "not_tcp"]
 
 TOLERANCE = 0.1
 """Measured flows were within 10 % of the exact models in all but a few noisy rows of truth.csv."""
@@ -25,8 +30,9 @@ TOLERANCE = 0.1
 class MeasuredEvidence:
     """One measurement beside the direction that it measured.
 
-    ``explained``: measured over predicted, None without a result.  ``steady_bps``: without the
-    seconds of slow start.  ``in_flight_bytes``: what the rate means in payload a stream and RTT.
+    ``explained``: measured over predicted, None without a result or where no TCP was measured.
+    ``steady_bps``: without the seconds of slow start.  ``in_flight_bytes``: what the rate means in
+    payload a stream and RTT.
     """
 
     from_host: str
@@ -59,19 +65,70 @@ class LiveEvidence:
     sentences: Sequence[str]
 
 
-def compare_measured(report: PathReport, parsed: Parsed, *, reverse: bool = False) -> list[MeasuredEvidence]:
+def compare_measured(
+    report: PathReport, parsed: Parsed, *, reverse: bool = False, as_run: AsRun | None = None
+) -> list[MeasuredEvidence]:
     """Every record of an iperf result beside the direction that it measured.
 
-    The client is taken to have run on the path's first host; ``reverse``: on the second.
+    The client is taken to have run on the path's first host; ``reverse``: on the second.  ``as_run``
+    predicts for other streams or another size: a run that had its own is held against that.
     """
     records = parsed.values.get("records")
     found = []
     for record in records if isinstance(records, list) else []:
         if isinstance(record, dict):
+            own = _report_of(report, record, as_run)
             back = record.get("reverse") is True
-            direction = report.directions[1 if back != reverse else 0]
-            found.append(_compared(report, direction, record))
+            direction = own.directions[1 if back != reverse else 0]
+            judged = _compared(own, direction, record)
+            said = _own_case(report, own)
+            found.append(replace(judged, sentences=[*judged.sentences, *said]) if said else judged)
     return found
+
+
+def _report_of(report: PathReport, record: Mapping[str, Json], as_run: AsRun | None) -> PathReport:
+    """``report``, or the one for the streams and the size that the run had."""
+    streams, asked = _first_number(record, "streams"), _first_number(record, "requested_bytes")
+    count = report.streams if streams is None or streams < 1 else round(streams)
+    size = report.window_bytes if asked is None or asked < 1 else min(round(asked), LARGEST_REQUEST_BYTES)
+    if as_run is None or _is_udp(record) or (count, size) == (report.streams, report.window_bytes):
+        return report
+    return as_run(count, size)
+
+
+def _own_case(report: PathReport, own: PathReport) -> list[str]:
+    """With what the run was predicted, where that is not what was asked about."""
+    parts = []
+    if own.streams != report.streams:
+        parts.append(f"its own {own.streams} stream{'' if own.streams == 1 else 's'}")
+    if own.window_bytes != report.window_bytes and own.window_bytes is not None:
+        parts.append(f"its own size of {format_size(own.window_bytes)} (-w)")
+    return [f"Predicted for the run as it was: with {' and '.join(parts)}."] if parts else []
+
+
+def _is_udp(record: Mapping[str, Json]) -> bool:
+    return str(record.get("protocol") or "").lower() == "udp"
+
+
+def _udp(direction: Direction, measured: float, record: Mapping[str, Json]) -> MeasuredEvidence:
+    """A UDP test has no window; what it lost is what a prediction may be given."""
+    said = ["A UDP test: it knows no window and goes at the rate that it was given, so nothing is compared."]
+    lost, packets = _first_number(record, "lost_packets"), _first_number(record, "packets")
+    if lost is not None and packets:
+        share = format_ratio(min(1.0, lost / packets))
+        given = f": --loss {share} says what TCP makes of that" if 0 < lost < packets else ""
+        said.append(f"It lost {share} of {packets:,.0f} packets{given}.")
+    return MeasuredEvidence(
+        direction.from_host,
+        direction.to_host,
+        measured,
+        None,
+        direction.predicted_bps,
+        None,
+        None,
+        "not_tcp",
+        said,
+    )
 
 
 def live_evidence(parsed: Parsed, direction: Direction | None = None) -> LiveEvidence:
@@ -109,6 +166,8 @@ def _compared(report: PathReport, direction: Direction, record: Mapping[str, Jso
         return MeasuredEvidence(
             direction.from_host, direction.to_host, None, None, predicted, None, None, "no_result", [text]
         )
+    if _is_udp(record):
+        return _udp(direction, measured, record)
     verdict = _verdict(direction, measured)
     streams = _first_number(record, "streams") or 1.0
     return MeasuredEvidence(
@@ -165,7 +224,8 @@ def _run_sentences(report: PathReport, direction: Direction, record: Mapping[str
     if streams is not None and streams != report.streams:
         found.append(f"The run had {streams:.0f} streams, the prediction {report.streams}.")
     if asked is not None and asked != report.window_bytes:
-        found.append(f"The run asked for {asked:,.0f} bytes (-w), the prediction for {report.window_bytes}.")
+        predicted = "none" if report.window_bytes is None else f"{report.window_bytes:,}"
+        found.append(f"The run asked for {asked:,.0f} bytes (-w), the prediction for {predicted}.")
     seconds = _first_number(record, "seconds")
     if seconds is not None and seconds < 5 * direction.slow_start_s:
         found.append(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from hostcfg.model import Link
@@ -9,6 +11,9 @@ from hostcfg.path import analyse_path, compare_measured, live_evidence
 from hostcfg.platforms.linux.parsers.ss import SS
 from tests.iperf.samples import parse, text_of
 from tests.path.hosts import linux
+
+if TYPE_CHECKING:
+    from hostcfg.path import PathReport
 
 # what the recorded hosts had: netem with 100 ms, a link that no test filled
 PATH = Link(1e9, 0.1)
@@ -49,6 +54,33 @@ def test_another_run_than_the_predicted_one_is_said() -> None:
     assert any("asked for 65,536 bytes (-w)" in sentence for sentence in found.sentences)
     (found,) = compare_measured(report, parse(text_of("linux", "iperf3__debian12-6.1-P4-w64k__01.txt")))
     assert "The run had 4 streams, the prediction 1." in found.sentences
+
+
+def test_a_run_with_its_own_streams_and_size_is_held_against_that() -> None:
+    """-w 64K on 6.1: a window of 65,536 less a segment, so 44 segments of 1,448 bytes in 100 ms."""
+    a, b = linux("a"), linux("b")
+
+    def as_run(streams: int, window_bytes: int | None) -> PathReport:
+        return analyse_path(a, b, PATH, streams=streams, window_bytes=window_bytes)
+
+    text = text_of("linux", "iperf3-json__debian12-6.1-w64k-json__01.json")
+    (found,) = compare_measured(as_run(4, None), parse(text), as_run=as_run)
+    assert found.predicted_bps == pytest.approx(44 * 1448 * 8 / 0.1)
+    assert found.verdict == "as_predicted"
+    assert found.sentences[-1] == (
+        "Predicted for the run as it was: with its own 1 stream and its own size of 64 KiB (-w)."
+    )
+    (plain,) = compare_measured(as_run(4, None), parse(text))
+    assert plain.predicted_bps > 10 * found.predicted_bps
+
+
+def test_udp_is_no_measure_of_a_window() -> None:
+    report = analyse_path(linux("a"), linux("b"), PATH)
+    name = "iperf3-client-udp__debian12-6.18__01.txt"
+    (found,) = compare_measured(report, parse(text_of("iperf", name)))
+    assert (found.verdict, found.explained) == ("not_tcp", None)
+    assert found.sentences[0].startswith("A UDP test: it knows no window")
+    assert not any("Reno" in sentence for sentence in found.sentences)
 
 
 def test_more_than_the_settings_allow() -> None:
