@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 
 import pytest
@@ -10,8 +11,10 @@ from hypothesis import strategies as st
 
 from hostcfg.changes import FileChange, FileState
 from hostcfg.errors import ChangeRefused
+from hostcfg.platforms.changer import Job, JobStep, get_changer
 from hostcfg.platforms.linux.change import CHANGER, address, qdisc_kinds
-from hostcfg.platforms.posix.changer import canonical, number
+from hostcfg.platforms.posix import scripts
+from hostcfg.platforms.posix.changer import PosixChanger, canonical, number
 from hostcfg.platforms.posix.config import BEGIN, END, Style, merge, without
 from hostcfg.platforms.posix.sh import print_bytes, quote
 from hostcfg.transports.base import Command
@@ -221,3 +224,23 @@ def test_where_a_key_is() -> None:
     assert address("net.ipv4.conf.eth0/100.mtu") == ("sysctl", "/proc/sys/net/ipv4/conf/eth0.100/mtu")
     assert address("qdisc/eth0.100") == ("qdisc", "eth0.100")
     assert address("tso/eth0") == ("tso", "eth0")
+
+
+@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="shellcheck is not installed")
+@pytest.mark.parametrize("os", ["linux", "freebsd"])
+def test_shellcheck_finds_no_fault_in_what_runs_on_a_host(os: str) -> None:
+    """Unused variables are no fault: a part of the text serves several scripts."""
+    changer = get_changer(os)
+    assert isinstance(changer, PosixChanger)
+    job = Job("ID", "me", "h", "now", 60, (JobStep(1, "net.x", "1", "0"),), paths=("/etc/f",), modules=("m",))
+    family, files = changer.family, [FileState("/etc/f", b"'x\n")]
+    for text in (
+        scripts.saved_script(family, job),
+        scripts.begin(family, job, "00"),
+        scripts.write(family, job, "00"),
+        scripts.confirm(family, job, "00", files),
+        scripts.status(family, "ID", "00", restore=True),
+    ):
+        argv = ["shellcheck", "-s", "sh", "-S", "warning", "-e", "SC2034", "-"]
+        done = subprocess.run(argv, input=text, capture_output=True, text=True)
+        assert done.stdout == ""

@@ -4,6 +4,7 @@
 # defined before it: hc_restore_text (prints the restore script).
 
 hc_locked=
+hc_why=
 
 # Nothing was written: leaves no trace.  CODE TEXT
 hc_refuse() {
