@@ -247,7 +247,7 @@ def profile_blocks(described: DescribedProfile) -> list[Block]:
     for system in described.systems:
         rows = [
             Row(
-                (t.setting, _target_text(t), t.source),
+                (t.setting, target_text(t), t.source),
                 f"{t.reason} ({t.capped})" if t.capped else t.reason,
             )
             for t in system.wanted.targets
@@ -258,7 +258,8 @@ def profile_blocks(described: DescribedProfile) -> list[Block]:
     return blocks
 
 
-def _target_text(target: Target) -> str:
+def target_text(target: Target) -> str:
+    """What a profile wants, after the sign of its rule."""
     sign = "one of " if target.rule == "one_of" else SIGNS[target.rule]
     return sign + value_text(target.value)
 

@@ -99,7 +99,7 @@ def outcomes(count: int, failing: int = 0) -> list[Outcome]:
     return found
 
 
-def audit(found: Sequence[Outcome], profile: str = "wan", link: Link = LINK) -> ProfileAudit:
+def audit(found: Sequence[Outcome], profile: str = "wan", link: Link | None = LINK) -> ProfileAudit:
     """The outcomes against a profile."""
     return audit_fleet(found, find_profile(profile), link, {})
 

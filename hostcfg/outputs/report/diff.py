@@ -19,9 +19,11 @@ from hostcfg.outputs.report.rows import (
     plural,
     read_cell,
     said_rows,
+    setting_row,
     severities,
 )
-from hostcfg.outputs.views import SIGNS, diff_blocks, difference_texts, link_text, native_name, value_text
+from hostcfg.outputs.views import diff_blocks, difference_texts, link_text, native_name, target_text
+from hostcfg.platforms import get_platform
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from hostcfg.audit import HostAudit, ProfileAudit
     from hostcfg.model import Difference, Facts, Target
     from hostcfg.outputs.blocks import Tone
-    from hostcfg.outputs.report.page import SaidRow
+    from hostcfg.outputs.report.page import SaidRow, SettingRow
     from hostcfg.outputs.report.rows import Groups
 
     Read = tuple[int, HostAudit, Facts]
@@ -53,8 +55,21 @@ def diff_page(audit: ProfileAudit, groups: Groups, *, details: bool) -> Page:
         drifts=_drift_rows([(item, host) for item, host, _ in read]) if many else (),
         means=_mean_rows(read) if many else (),
         findings=_finding_rows(read) if many else (),
+        settings=_setting_rows(read),
+        settings_say="Target",
         details=[Detail(i, diff_blocks(replace(audit, hosts=[h]))) for i, h, _ in read] if details else (),
     )
+
+
+def _setting_rows(read: Sequence[Read]) -> list[SettingRow]:
+    keys: dict[str, list[str]] = {}
+    wanted: dict[str, list[str]] = {}
+    for _, host, facts in read:
+        title = get_platform(facts.os).title
+        for target in host.targets:
+            keys.setdefault(target.setting, []).append(f"{title}: {key_of(reading_of(facts, target))}")
+            wanted.setdefault(target.setting, []).append(f"{title}: {target_text(target)}")
+    return [setting_row(name, keys[name], wanted[name]) for name in in_order(set(keys))]
 
 
 def _mean_rows(read: Sequence[Read]) -> list[SaidRow]:
@@ -95,10 +110,9 @@ def _diff_row(item: int, host: HostAudit, facts: Facts, names: Sequence[str]) ->
 def _diff_cell(facts: Facts, target: Target | None, difference: Difference | None) -> Cell:
     if target is None:
         return Cell("", "none", said="the profile wants nothing of this here")
-    wanted = ("one of " if target.rule == "one_of" else SIGNS[target.rule]) + value_text(target.value)
     reading = reading_of(facts, target)
     if difference is None:
-        return read_cell(reading, f", target {wanted}")
+        return read_cell(reading, f", target {target_text(target)}")
     current, wanted = difference_texts(difference)
     return Cell(current, "drift", wanted, f"{key_of(reading)}: {current}, target {wanted}")
 

@@ -106,13 +106,13 @@ class DriftRow:
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """What one setting is: its meaning, the native keys by system, and what most hosts have."""
+    """What one setting is: its meaning, the native keys by system, and what most hosts have or should."""
 
     name: str
     unit: str
     meaning: str
     keys: Sequence[str]
-    common: Sequence[str]
+    said: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +169,7 @@ class Page:
     means: Sequence[SaidRow] = ()
     findings: Sequence[SaidRow] = ()
     settings: Sequence[SettingRow] = ()
+    settings_say: str = "Most hosts have"
     details: Sequence[Detail] = ()
     blocks: Sequence[Block] = ()
 

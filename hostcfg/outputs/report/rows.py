@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from hostcfg.model import Reading, State
-from hostcfg.outputs.report.page import Cell, Failure, HostRow, Matrix, SaidRow, SettingColumn
+from hostcfg.outputs.report.page import Cell, Failure, HostRow, Matrix, SaidRow, SettingColumn, SettingRow
 from hostcfg.outputs.views import TONES, native_name, value_text
 from hostcfg.settings import SETTINGS
 
@@ -89,6 +89,13 @@ def matrix_of(names: Sequence[str], rows: Sequence[HostRow], legend: str) -> Mat
     units = [SETTINGS[name].unit if name in SETTINGS else "" for name in names]
     columns = [SettingColumn(*column) for column in zip(names, units, drifts, strict=True)]
     return Matrix(columns, rows, legend)
+
+
+def setting_row(name: str, keys: Iterable[str], said: Iterable[str]) -> SettingRow:
+    """A row of the table of settings; what many hosts say stands there once."""
+    setting = SETTINGS.get(name)
+    unit, meaning = (setting.unit, setting.meaning) if setting is not None else ("", "a key of the profile")
+    return SettingRow(name, unit, meaning, list(dict.fromkeys(keys)), list(dict.fromkeys(said)))
 
 
 def key_of(reading: Reading) -> str:

@@ -16,6 +16,7 @@ from hostcfg.outputs.report.rows import (
     matrix_of,
     plural,
     read_cell,
+    setting_row,
     severities,
 )
 from hostcfg.outputs.views import show_blocks, value_text
@@ -116,20 +117,14 @@ def _show_cell(facts: Facts, name: str, common: tuple[str, int, int] | None) -> 
     return Cell(cell.text, "drift", f"most {value}", said)
 
 
-def _setting_row(
-    name: str,
-    read: Sequence[tuple[int, Facts]],
-    common: Common,
-) -> SettingRow:
-    keys: dict[str, None] = {}
-    most: dict[str, None] = {}
+def _setting_row(name: str, read: Sequence[tuple[int, Facts]], common: Common) -> SettingRow:
+    keys, most = [], []
     for _, facts in read:
         reading = _reading(facts, name)
         title = get_platform(facts.os).title
         if reading.state is not State.UNSUPPORTED:
-            keys[f"{title}: {key_of(reading)}"] = None
+            keys.append(f"{title}: {key_of(reading)}")
         if (facts.os, name) in common:
             value, count, total = common[facts.os, name]
-            most[f"{title}: {value} ({count} of {total})"] = None
-    setting = SETTINGS[name]
-    return SettingRow(name, setting.unit, setting.meaning, list(keys), list(most))
+            most.append(f"{title}: {value} ({count} of {total})")
+    return setting_row(name, keys, most)
