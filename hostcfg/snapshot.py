@@ -44,7 +44,9 @@ def dump_snapshot(facts: Facts) -> str:
         "taken": datetime.now(UTC).isoformat(timespec="seconds"),
         "sections": [asdict(section) for section in facts.sections],
     }
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+    # half a surrogate pair, which a file name of other bytes leaves, as JSON's own escape
+    return text.encode(errors="backslashreplace").decode()
 
 
 def looks_like_snapshot(data: bytes) -> bool:

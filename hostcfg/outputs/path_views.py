@@ -159,24 +159,21 @@ def _test_blocks(report: PathReport) -> list[Block]:
         w for w in report.directions[0].test.warnings if all(w in d.test.warnings for d in report.directions)
     ]
     for direction in report.directions:
-        blocks.append(Paragraph(_test_sentence(report, direction)))
+        blocks.append(Paragraph(_test_sentence(direction)))
         blocks.append(Code("\n".join(direction.test.commands)))
         own = [warning for warning in direction.test.warnings if warning not in shared]
         blocks += [Paragraph(warning, "warning", "warning") for warning in own]
     return blocks + [Paragraph(warning, "warning", "warning") for warning in shared]
 
 
-def _test_sentence(report: PathReport, direction: Direction) -> str:
+def _test_sentence(direction: Direction) -> str:
     """How long, and with how many streams and why."""
     test = direction.test
     text = (
         f"{direction.from_host} -> {direction.to_host}: {test.seconds} s, the first {test.omit_s} s left out "
         "(slow start)"
     )
-    if test.streams > report.streams and direction.window_bytes is not None:
-        share = format_ratio(direction.window_bytes / report.link.bdp_bytes)
-        text += f", {test.streams} streams: the window of one holds {share} of the BDP"
-    return text
+    return text if test.streams_reason is None else f"{text}, {test.streams} streams: {test.streams_reason}"
 
 
 def rank_directions(reports: Sequence[PathReport]) -> list[tuple[PathReport, Direction, float]]:

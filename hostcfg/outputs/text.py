@@ -33,7 +33,7 @@ MIN_WIDTH, PIPE_WIDTH, MAX_WIDTH, MIN_COLUMN = 40, 80, 120, 8
 def make_console(stream: IO[str] | None = None, *, color: bool = True) -> Console:
     """A console on ``stream`` (standard output): no colour in a pipe, with NO_COLOR, or if not wanted."""
     stream = stream or sys.stdout
-    plain = not color or "NO_COLOR" in os.environ
+    plain = not color or bool(os.environ.get("NO_COLOR"))  # no-color.org: set, and not empty
     console = Console(
         file=stream,
         width=None if stream.isatty() else PIPE_WIDTH,
@@ -56,7 +56,14 @@ def print_blocks(blocks: Iterable[Block], console: Console) -> None:
                 console.print()
             _print_block(block, console)
     lines = captured.get().splitlines()
-    console.file.write("".join(f"{line.rstrip(' ')}\n" for line in lines))  # rich fills lines with blanks
+    text = "".join(f"{line.rstrip(' ')}\n" for line in lines)  # rich fills lines with blanks
+    console.file.write(_writable(text, console.file))
+
+
+def _writable(text: str, stream: IO[str]) -> str:
+    """``text`` with what ``stream`` has no bytes for (a name in a locale of ASCII) shown as an escape."""
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    return text.encode(encoding, errors="backslashreplace").decode(encoding)
 
 
 def _print_block(block: Block, console: Console) -> None:

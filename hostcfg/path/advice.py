@@ -12,7 +12,7 @@ from hostcfg.path.limits import windows_of
 from hostcfg.path.report import TestAdvice
 from hostcfg.path.tcp import CUBIC, algorithm, cubic_recovery_s
 from hostcfg.platforms.endpoint import LARGEST_REQUEST_BYTES
-from hostcfg.units import format_size
+from hostcfg.units import format_ratio, format_size
 
 if TYPE_CHECKING:
     from hostcfg.path.limits import Question, Windows
@@ -52,7 +52,12 @@ def advise(
     omit = min(omit, MOST_SECONDS)  # iperf3's own limit for -O
     seconds = _seconds(question)
     commands = _commands(question.sender.facts.host != client, server, seconds, omit, streams, size)
-    return TestAdvice(client, commands, seconds, omit, streams, size, _warnings(question, windows, size))
+    reason = None
+    if streams > question.streams and chosen.bytes is not None:
+        share = format_ratio(chosen.bytes / question.link.bdp_bytes)
+        reason = f"the window of one holds {share} of the BDP"
+    warnings = _warnings(question, windows, size)
+    return TestAdvice(client, commands, seconds, omit, streams, size, warnings, reason)
 
 
 def _asking(question: Question, size: int | None) -> Question:

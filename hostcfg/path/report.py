@@ -75,6 +75,7 @@ class TestAdvice:
     streams: int
     window_bytes: int | None
     warnings: Sequence[str]
+    streams_reason: str | None = None  # why more than were asked about
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,7 @@ def _direction(direction: Direction) -> dict[str, Json]:
             "seconds": test.seconds,
             "omit_s": test.omit_s,
             "streams": test.streams,
+            "streams_reason": test.streams_reason,
             "window_bytes": test.window_bytes,
             "warnings": list(test.warnings),
         },

@@ -25,7 +25,8 @@ def sentences_of(
     found = [_limit_sentence(question, first, bound=bool(unknown))]
     low, high = min(x.low_bps for x in limits), min(x.high_bps for x in limits)
     if high - low > 0.02 * high:
-        found.append(f"The range is {format_rate(low)} to {format_rate(high)}: {_why_range(first)}.")
+        why = _why_range(first, question.streams)
+        found.append(f"The range is {format_rate(low)} to {format_rate(high)}: {why}.")
     if len(limits) > 1:
         found.append(_next_sentence(question, limits[1]))
     beyond = question.link.bdp_bytes > MAX_WINDOW_BYTES
@@ -109,11 +110,12 @@ def _next_sentence(question: Question, limit: Limit) -> str:
     return f"Next comes {limit_name(limit)}, at {format_rate(limit.rate_bps)}{window}{beyond}."
 
 
-def _why_range(limit: Limit) -> str:
+def _why_range(limit: Limit, streams: int) -> str:
     if isinf(limit.high_bps):
         return "a send buffer is a soft limit, which programs with large writes exceed"
     if limit.kind == "link_rate":
-        return "a single flow loses some of a link whose queue is short"
+        flow = "a single flow loses" if streams == 1 else "a few flows lose"
+        return f"{flow} some of a link whose queue is short"
     if limit.kind == "loss":
         return "flows under random loss vary by 40 %"
     return limit.reason

@@ -37,6 +37,13 @@ def test_what_was_written_is_read_back() -> None:
     assert (snapshot.host, snapshot.os, snapshot.sections) == ("lön-1", "linux", sections)
 
 
+def test_a_name_of_bytes_that_are_no_text_can_be_written_and_read() -> None:
+    facts = Facts("file:b\udcff", "linux", "", None, {}, {}, sections=(Section("sysctl", "a = 1"),))
+    text = dump_snapshot(facts)
+    assert '"host": "file:b\\udcff"' in text
+    assert load_snapshot(text.encode(), "s.json").host == "file:b\udcff"
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [

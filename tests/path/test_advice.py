@@ -96,3 +96,14 @@ def test_a_server_is_named_as_people_paste_it() -> None:
         "iperf3 -c 2001:db8::7 -t 17 -O 5",
         "iperf3 -c 2001:db8::7 -t 17 -O 5 -R",
     ]
+
+
+def test_the_reason_for_streams_is_about_the_run_that_is_advised() -> None:
+    """Asked about -w 256K, which is cut; without it a window is 31,320 of the 150,000 bytes."""
+    capped = linux("b", rmem="4096 65536 65536", rmem_max="65536", wmem_max="65536")
+    direction = analyse_path(linux("a"), capped, Link(100e6, 0.012), window_bytes=1 << 18).directions[0]
+    assert direction.window_bytes == 64_088
+    assert direction.test.streams_reason == "the window of one holds 20.9% of the BDP"
+    four = analyse_path(linux("a"), linux("b"), WAN, streams=4).directions[0]
+    assert four.test.streams_reason is None
+    assert any("a few flows lose some" in sentence for sentence in four.sentences)

@@ -1,0 +1,64 @@
+"""Blocks on a terminal and in a pipe: widths, colour, and names that the locale has no bytes for."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+from rich.cells import cell_len
+
+from hostcfg.outputs.blocks import Column, Heading, Paragraph, Row, Table
+from hostcfg.outputs.text import make_console, print_blocks
+
+BLOCKS = (
+    Heading("bü日本.txt", "Linux", "good"),
+    Paragraph("one \x1b[31m sentence " * 12, "warning", "warning"),
+    Table(
+        (Column("Setting", fixed=True), Column("Value", right=True)),
+        [Row(("recv_buffer_max", "6" * 90), "d" * 200)],
+    ),
+)
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    stream = io.StringIO()
+    console = make_console(stream)
+    console.width = width
+    print_blocks(BLOCKS, console)
+    lines = stream.getvalue().splitlines()
+    assert max(map(cell_len, lines)) <= width
+    assert not any(line.endswith(" ") for line in lines)
+    assert "\x1b" not in stream.getvalue()  # neither colour in a pipe nor what a host says
+
+
+def test_what_the_locale_can_not_write_is_shown_as_an_escape() -> None:
+    data = io.BytesIO()
+    stream = io.TextIOWrapper(data, encoding="ascii")
+    print_blocks(BLOCKS[:1], make_console(stream))
+    stream.flush()
+    assert data.getvalue() == b"b\\xfc\\u65e5\\u672c.txt  Linux\n"
+
+
+@pytest.mark.parametrize(("setting", "coloured"), [(None, True), ("", True), ("1", False)])
+def test_colour_on_a_terminal_unless_no_color_says_something(setting: str | None, coloured: bool) -> None:
+    """no-color.org: set, and not the empty string."""
+    code = (
+        "from hostcfg.outputs.blocks import Heading\n"
+        "from hostcfg.outputs.text import make_console, print_blocks\n"
+        "print_blocks([Heading('x', '', 'good')], make_console())"
+    )
+    env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm-256color"}
+    if setting is not None:
+        env["NO_COLOR"] = setting
+    ours, theirs = pty.openpty()
+    done = subprocess.Popen([sys.executable, "-c", code], stdout=theirs, env=env)
+    assert done.wait(60) == 0
+    os.close(theirs)
+    shown = os.read(ours, 4096)
+    os.close(ours)
+    assert (b"\x1b[" in shown) is coloured
