@@ -67,8 +67,9 @@ class Lab:
     cut: bool = False  # connections that exist are gone
     user: str = "root"
     cut_at: tuple[int, str] | None = None  # the n-th command of an apply, before or after it ran
-    # in the n-th command, at the m-th of these calls, the shell gets this signal
+    # in the n-th command, at the m-th of these calls, the shell gets this signal, or error=NAME
     kill_shell: tuple[int, int, str, str] | None = None
+    trace: str = "/dev/null"  # what strace writes down then
     killed: bool = False
     commands: int = 0
     native: list[str] = field(default_factory=list)

@@ -135,6 +135,7 @@ class Door(Protocol):
     cut_at: tuple[int, str] | None
     kill_shell: tuple[int, int, str, str] | None
     killed: bool
+    trace: str
     commands: int
 
 
@@ -173,8 +174,9 @@ class NamespaceTransport(Transport):
         if self.door.user != "root":
             return ["setpriv", "--reuid", self.door.user, "--clear-groups", *words]
         if self.door.kill_shell is not None and self.door.kill_shell[0] == number:
-            _, when, calls, name = self.door.kill_shell
-            return ["strace", "-o", "/dev/null", "-e", f"inject={calls}:signal={name}:when={when}", *words]
+            _, when, calls, what = self.door.kill_shell
+            what = what if "=" in what else f"signal={what}"
+            return ["strace", "-o", self.door.trace, "-e", f"inject={calls}:{what}:when={when}", *words]
         return words
 
     def close(self) -> None:

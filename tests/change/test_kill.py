@@ -238,6 +238,30 @@ def test_the_shell_on_the_host_is_killed_at_each_of_its_calls(lab: Lab, script: 
     assert points > 2
 
 
+@pytest.mark.parametrize("script", list(KILLS))
+def test_the_disk_is_full_at_each_file_that_the_shell_opens(lab: Lab, script: str) -> None:
+    """ENOSPC at its first open, at its second, and so on: the host is changed as a whole or not at all."""
+    start = lab.host.snapshot()
+    lab.trace = str(lab.state / "trace")
+    points = 0
+    while True:
+        points += 1
+        lab.kill_shell = (KILLS[script], points, "openat", "error=ENOSPC")
+        _, result = lab.apply(WANTED, persist=True, revert_in_s=20)
+        lab.kill_shell = None
+        settle(lab)
+        (host,) = newest(lab).hosts
+        assert host.status in ("failed", "reverted", "applied"), (points, result.error)
+        if host.status == "applied":
+            controller(lab, "rollback", 0)
+        assert lab.host.snapshot() == start, points
+        assert lab.journal.unfinished() == []
+        if "INJECTED" not in (lab.state / "trace").read_text():
+            break
+    print(f"full disks on the host in {script}: {points - 1}")
+    assert points > 3
+
+
 @pytest.mark.parametrize("calls", ["vfork", "clone", "openat"])
 def test_a_restore_is_killed_at_each_of_its_calls(lab: Lab, calls: str) -> None:
     """The host's own restore is cut short anywhere: the next one completes it."""

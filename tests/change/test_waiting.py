@@ -130,6 +130,22 @@ def test_a_host_that_can_not_be_read_again_is_reverted_all_the_same(lab: Lab) ->
     assert [(s.read_back, s.outcome) for s in one.hosts[0].steps] == [(None, "set")]
 
 
+@pytest.mark.root
+def test_after_a_boot_only_what_hostcfg_wrote_comes_back(lab: Lab) -> None:
+    """What a loader has set at boot since then is neither the old value nor ours: it stays, and is named."""
+    change_id, _ = lab.apply({SACK: "0", SCALING: "0"}, hold=True, revert_in_s=300)
+    lab.host.sh(f"cd /var/lib/hostcfg/{change_id} && kill -9 $(cat timer.pid) && echo another-boot >boot")
+    lab.host.set(SACK, "7")
+    (one,) = rollback_unfinished(
+        journal=lab.journal, connect=lab.connect, read=read, options=ChangeOptions(20)
+    )
+    assert [h.status for h in one.hosts] == ["reverted"]
+    assert {s.key: (s.read_back, s.outcome) for s in one.hosts[0].steps} == {
+        SACK: ("7", "overridden"),
+        SCALING: ("1", "set"),
+    }
+
+
 def test_each_step_of_a_way_back() -> None:
     def step(key: str, before: str | None = "1", read_back: str | None = "0") -> StepResult:
         outcome = None if read_back is None else "set"
