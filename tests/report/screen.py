@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
@@ -12,6 +12,7 @@ from hostcfg.outputs.html import to_html
 from tests.report.browser import CHROMIUM, DRIVER
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from selenium.webdriver import Chrome
@@ -88,8 +89,10 @@ class Screen:
 
     def log(self, kind: str) -> list[dict[str, Any]]:
         """Entries of a log since the last call: ``browser`` (the console) or ``performance``."""
-        entries: list[dict[str, Any]] = self.driver.get_log(kind)  # type: ignore[no-untyped-call]  # selenium's
-        return entries
+        get_log = cast(
+            "Callable[[str], list[dict[str, Any]]]", self.driver.get_log
+        )  # without types until 4.51
+        return get_log(kind)
 
     def requested(self) -> list[str]:
         """What the browser has asked for since the page was opened: the URLs of all requests."""
