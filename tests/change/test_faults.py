@@ -121,10 +121,12 @@ def test_a_key_that_goes_away_is_absent(lab: Lab) -> None:
     assert lab.host.get(SACK) == start
 
 
-def run(lab: Lab, wanted: dict[str, str], hear: object, **options: bool) -> HostChange:
+def run(
+    lab: Lab, wanted: dict[str, str], hear: object, *, persist: bool = False, revert_in_s: int = 20
+) -> HostChange:
     def plan(facts: Facts) -> Plan:
         rows = [Wanted(key, raw) for key, raw in wanted.items()]
-        return plan_writes(facts, get_platform("linux"), rows, persist=options.get("persist", False))
+        return plan_writes(facts, get_platform("linux"), rows, persist=persist)
 
     return apply_host(
         "host1",
@@ -133,7 +135,7 @@ def run(lab: Lab, wanted: dict[str, str], hear: object, **options: bool) -> Host
         connect=lab.connect,
         read=read,
         planner=plan,
-        options=ChangeOptions(revert_in_s=20, force=options.get("force", False)),
+        options=ChangeOptions(revert_in_s=revert_in_s),
         on_event=hear,  # type: ignore[arg-type]
     )
 
@@ -226,24 +228,8 @@ def test_a_host_that_can_not_be_reached_at_all_reverts_by_its_timer(lab: Lab) ->
             lab.refuse = lab.cut = True
             lab.let_in_after(9.0)
 
-    result = run_with(lab, {SACK: "0"}, hear, revert_in_s=6)
+    result = run(lab, {SACK: "0"}, hear, revert_in_s=6)
     assert (result.status, lab.host.snapshot() == start) == ("reverted", True)
-
-
-def run_with(lab: Lab, wanted: dict[str, str], hear: object, *, revert_in_s: int) -> HostChange:
-    def plan(facts: Facts) -> Plan:
-        return plan_writes(facts, get_platform("linux"), [Wanted(k, v) for k, v in wanted.items()])
-
-    return apply_host(
-        "host1",
-        draft=lab.journal.draft("apply"),
-        journal=lab.journal,
-        connect=lab.connect,
-        read=read,
-        planner=plan,
-        options=ChangeOptions(revert_in_s=revert_in_s),
-        on_event=hear,  # type: ignore[arg-type]
-    )
 
 
 def test_two_controllers_one_wins_and_the_other_is_told_who(lab: Lab) -> None:

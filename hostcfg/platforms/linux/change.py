@@ -6,11 +6,10 @@ import shlex
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import ChangeRefused
-from hostcfg.lean import regex
 from hostcfg.model import State
 from hostcfg.platforms.linux.accepts import kernel_takes
 from hostcfg.platforms.linux.keys import DEFAULT_QDISC, TCP_MEM, TCP_RMEM, TCP_WMEM
-from hostcfg.platforms.linux.write import PERSIST_PATH, set_command, split_key
+from hostcfg.platforms.linux.write import PERSIST_PATH, is_device, set_command, split_key
 from hostcfg.platforms.posix.changer import PosixChanger, canonical, number
 from hostcfg.platforms.posix.config import Style
 from hostcfg.platforms.posix.scripts import Family, text_of
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 
     from hostcfg.model import Facts
 
-# dev_valid_name() in net/core/dev.c; a dash in front would be an option to tc and ip.
-DEVICE = regex(r"[^\s/:-][^\s/:]{0,14}")
 # Those that hostcfg can make again from what tc shows of them (change.sh, hc_qdisc_args).
 SIMPLE_QDISCS = frozenset({"pfifo", "bfifo", "pfifo_fast", "fq", "fq_codel", "codel", "sfq"})
 
@@ -33,7 +30,7 @@ def address(key: str) -> tuple[str, str]:
     """
     kind, name = split_key(key)
     if kind != "sysctl":
-        if not DEVICE.fullmatch(name) or name in (".", ".."):
+        if not is_device(name):
             raise ChangeRefused("is no name of a network interface", key=key)
         return kind, name
     path = key.translate(str.maketrans("./", "/."))

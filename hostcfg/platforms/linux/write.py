@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 
 PERSIST_PATH = "/etc/sysctl.d/90-hostcfg.conf"
 
-# dev_valid_name() in net/core/dev.c: at most 15 bytes, no slash, no colon, no white space.
-_DEVICE = regex(r"[^\s/:]{1,15}")
+# dev_valid_name() in net/core/dev.c: at most 15 bytes, no slash, no colon, no white space; a dash in
+# front would be an option to tc and ip.
+_DEVICE = regex(r"[^\s/:-][^\s/:]{0,14}")
 _WORD = regex(r"[A-Za-z0-9_.:%-]{1,40}")
 
 # What caps others first: the memory of all sockets, then what one program may ask for, then what a
@@ -69,7 +70,7 @@ def set_command(key: str, raw: str) -> str:
         if any(not word.isprintable() for word in words):
             raise UsageError("its value holds a control character", key=key)
         return f"sysctl -w {shlex.quote(f'{key}={value}')}"
-    if not _DEVICE.fullmatch(device) or not words or not all(map(_WORD.fullmatch, words)):
+    if not is_device(device) or not words or not all(map(_WORD.fullmatch, words)):
         raise UsageError(f"{key[:60]!r} can't be set to {raw[:60]!r}")
     quoted = shlex.quote(device)
     if kind == "qdisc":
@@ -85,6 +86,11 @@ def split_key(key: str) -> tuple[str, str]:
     """(``qdisc``, ``eth0``); (``sysctl``, key) for everything that stands under /proc/sys."""
     kind, slash, device = key.partition("/")
     return (kind, device) if slash and kind in ("qdisc", "txqueuelen", "tso") else ("sysctl", key)
+
+
+def is_device(name: str) -> bool:
+    """Whether ``name`` can be that of a network interface."""
+    return _DEVICE.fullmatch(name) is not None and name not in (".", "..")
 
 
 def persist_target(key: str) -> str | None:
