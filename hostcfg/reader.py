@@ -11,9 +11,10 @@ import threading
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from hostcfg.errors import HostcfgError, HostError, InputError, UsageError
+from hostcfg.files import read_bytes
 from hostcfg.lean import dataclass
 from hostcfg.model import Facts, Finding, Section, State
 from hostcfg.platforms import all_platforms, get_platform, parsers_for
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from hostcfg.transports.base import CommandResult, Transport
 
     Connect = Callable[[HostSpec], Transport]
-
-MAX_FILE_BYTES = 64 * 1024 * 1024
-"""A file: target above this size is refused; a ``sysctl -a`` has some 50 KB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,28 +168,9 @@ def read_file(host: str, path: Path, *, os_name: str | None = None) -> Facts:
     if looks_like_snapshot(data):
         snapshot = load_snapshot(data, str(path))
         return get_platform(snapshot.os).assemble(host, snapshot.sections)
-    from hostcfg.pasted import decode_bytes
+    from hostcfg.pasted import text_of
 
-    return read_pasted(host, decode_bytes(data), str(path), os_name=os_name)
-
-
-def read_bytes(path: Path) -> bytes:
-    """The bytes of a file that a user named; InputError that says why it can't be read."""
-    try:
-        with path.open("rb") as file:
-            return read_bounded(file, str(path))
-    except OSError as error:
-        raise InputError(f"can't be read: {error.strerror or error}", path=str(path)) from None
-    except ValueError as error:
-        raise InputError(f"is no path: {error}", path=repr(str(path))) from None
-
-
-def read_bounded(file: BinaryIO, path: str) -> bytes:
-    """All of ``file``; InputError if it is larger than any host's output, or has no end."""
-    data = file.read(MAX_FILE_BYTES + 1)
-    if len(data) > MAX_FILE_BYTES:
-        raise InputError("is larger than 64 MiB: this is no output of a host's commands", path=path)
-    return data
+    return read_pasted(host, text_of(data, str(path)), str(path), os_name=os_name)
 
 
 def read_pasted(host: str, text: str, path: str, *, os_name: str | None = None) -> Facts:

@@ -55,13 +55,13 @@ def parse(session: Session, files: tuple[str, ...], kind: str | None) -> int:
 
 
 def _parse_file(file: str, kind: str | None) -> Parsed:
-    from hostcfg.pasted import decode_bytes, parse_pasted
+    from hostcfg.files import read_bounded, read_bytes
+    from hostcfg.pasted import parse_pasted, text_of
     from hostcfg.platforms import all_parsers, parsers_for
-    from hostcfg.reader import read_bounded, read_bytes
 
     path = "standard input" if file == "-" else file
     data = read_bounded(sys.stdin.buffer, path) if file == "-" else read_bytes(Path(file))
-    text = decode_bytes(data)
+    text = text_of(data, path)
     parsed = parse_pasted(text, parsers_for(text) if kind is None else all_parsers(), kind)
     if parsed is None:
         kinds = ", ".join(sorted({parser.kind for parser in all_parsers()}))

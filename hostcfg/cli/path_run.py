@@ -162,11 +162,11 @@ def _check(asked: Asked) -> None:
 
 
 def _iperf(file: str) -> Parsed:
-    from hostcfg.pasted import decode_bytes, parse_pasted
+    from hostcfg.files import read_bytes
+    from hostcfg.pasted import parse_pasted, text_of
     from hostcfg.platforms import all_parsers
-    from hostcfg.reader import read_bytes
 
-    parsed = parse_pasted(decode_bytes(read_bytes(Path(file))), all_parsers())
+    parsed = parse_pasted(text_of(read_bytes(Path(file)), file), all_parsers())
     if parsed is None or not parsed.values.get("records"):
         raise InputError("holds no result of iperf3 or iperf", path=file)
     return parsed

@@ -2,7 +2,8 @@
 
 A text passes these rooms in this order::
 
-    bytes    decoding.py  code page or UTF-16, by evidence                            -> text
+    bytes    decoding.py  code page or UTF-16, by evidence; what can be no text is
+                          refused (text.py)                                           -> text
     text     noise.py     mail quotes, log prefixes, escape sequences: taken off      -> lines
     lines    runs.py      cut at the prompts that prompts.py finds: a typed command
                           and what came out of it                                     -> runs
@@ -12,8 +13,9 @@ A text passes these rooms in this order::
     pieces   split.py     goes through all this; a piece is a section, its parser and
                           the command; what nobody knows is handed back line by line  -> sections
 
-:func:`split_pasted` goes the whole way, and ``Platform.assemble`` makes facts of the sections, as of those
-that a probe brings.  :func:`parse_pasted` has each piece parsed and merges what they say (results.py).
+Whoever reads a file begins with :func:`text_of`.  :func:`split_pasted` goes the rest of the way, and
+``Platform.assemble`` makes facts of the sections, as of those that a probe brings.  :func:`parse_pasted`
+has each piece parsed and merges what they say (results.py).
 """
 
 from __future__ import annotations
@@ -21,5 +23,6 @@ from __future__ import annotations
 from hostcfg.pasted.decoding import decode_bytes
 from hostcfg.pasted.results import parse_pasted
 from hostcfg.pasted.split import Pasted, Piece, split_pasted
+from hostcfg.pasted.text import text_of
 
-__all__ = ["Pasted", "Piece", "decode_bytes", "parse_pasted", "split_pasted"]
+__all__ = ["Pasted", "Piece", "decode_bytes", "parse_pasted", "split_pasted", "text_of"]

@@ -42,6 +42,10 @@ _KOREAN = frozenset(
 _THAI_COMMON = frozenset("านร์่้ิีเกมงอวสตปลคดทยใไะัืึุูแโจขชบพ")
 _THAI_MARKS = frozenset("ัิีึืฺุู็่้๊๋์ํ๎ำ")
 
+_NARROW_START = re.compile(rb"[\t\n\r\x20-\x7e]{16}")
+_WIDE_RUN = re.compile(rb"(?:[\t\n\r\x20-\x7e]\x00){8,}")
+"""UTF-16 in a file that began as something else: what PowerShell's ``>>`` makes of it."""
+
 _QP_ESCAPE = re.compile(rb"=(?:[0-9A-F]{2}|\r?\n)")
 _QP_PROOF = re.compile(rb"=3D|=C[23]=|=E2=|^[^\n]{50,80}=\r?\n|^=20\r?$", re.MULTILINE)
 
@@ -54,6 +58,8 @@ def decode_bytes(data: bytes) -> str:
     wide = _utf16_by_evidence(data)
     if wide is not None:
         return data.decode(wide, errors="replace")
+    if b"\x00" in data:
+        data = _WIDE_RUN.sub(lambda run: run[0][::2], data)
     data = unquote_printable(data)
     try:
         return data.decode("utf-8")
@@ -82,7 +88,7 @@ def _utf16_by_evidence(data: bytes) -> str | None:
     """UTF-16 without a BOM: every second byte of ASCII is zero, and the others hardly ever."""
     sample = data[: _SAMPLE & ~1]
     pairs = len(sample) // 2
-    if pairs < 4:
+    if pairs < 4 or _NARROW_START.match(sample):
         return None
     low, high = sample[0::2].count(0), sample[1::2].count(0)
     if high >= 0.2 * pairs and low <= 0.02 * pairs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -134,6 +135,41 @@ def test_ten_megabytes_of_garbage(tmp_path: Path, seed: int) -> None:
     line = hostcfg("show", f"file:{path}").one_line_of_trouble()
     assert "garbage" in line
     assert hostcfg("parse", path).one_line_of_trouble()
+
+
+def test_every_command_refuses_what_is_no_text_in_the_same_words(tmp_path: Path, far_end: str) -> None:
+    path = tmp_path / "program"
+    path.write_bytes(random.Random(1).randbytes(1000))
+    for call in (
+        ("show", f"file:{path}"),
+        ("snapshot", f"file:{path}"),
+        ("diff", f"file:{path}", *WAN, *LINK),
+        ("diff", f"file:{path}", far_end),
+        ("path", far_end, f"file:{path}", *LINK),
+        ("path", far_end, "local", *LINK, "--iperf3", path),
+        ("parse", path),
+        ("parse", "--as", "sysctl", path),
+    ):
+        line = hostcfg(*call, cwd=tmp_path).one_line_of_trouble()
+        assert "program: is no text" in line, call
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_read_and_one_that_nobody_writes_to_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "far.txt").write_text(FACTS)
+    line = hostcfg("show", "file:fifo", cwd=tmp_path).one_line_of_trouble()
+    assert "fifo: is a named pipe" in line
+    call = f"{sys.executable} -m hostcfg parse -o json"
+    for shell in (
+        f"{call} <(cat far.txt)",
+        f"cat far.txt | {call} /dev/stdin",
+        f"cat far.txt > fifo & {call} fifo; wait",
+    ):
+        done = subprocess.run(
+            ["bash", "-c", shell], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
+        )
+        assert '"net.core.rmem_max": 212992' in done.stdout, shell
 
 
 def test_a_text_cut_in_the_middle_of_a_triple_is_not_read_as_another_value(tmp_path: Path) -> None:

@@ -1,0 +1,78 @@
+"""Files that a user named, read whole: bounded, and never waiting for what does not come."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from typing import TYPE_CHECKING, BinaryIO
+
+from hostcfg.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MAX_FILE_BYTES = 64 * 1024 * 1024
+"""A file above this size is refused; a ``sysctl -a`` has some 50 KB."""
+PIPE_WAIT_S = 10.0
+"""For so long nobody may write to a named pipe."""
+
+_INHERITED = ("/dev/fd/", "/dev/std", "/proc/self/fd/")
+"""Pipes that a shell made for this call, as in ``<(ssh far sysctl -a)``: they end when their writer does."""
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file that a user named; InputError that says why it can't be read."""
+    try:
+        descriptor = _open(path)
+        with os.fdopen(descriptor, "rb") as file:
+            return read_bounded(file, str(path))
+    except OSError as error:
+        raise InputError(f"can't be read: {error.strerror or error}", path=str(path)) from None
+    except ValueError as error:
+        raise InputError(f"is no path: {error}", path=repr(str(path))) from None
+
+
+def read_bounded(file: BinaryIO, path: str) -> bytes:
+    """All of ``file``; InputError if it is larger than any host's output, or has no end."""
+    data = file.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise InputError("is larger than 64 MiB: this is no output of a host's commands", path=path)
+    return data
+
+
+if sys.platform == "win32":
+
+    def _open(path: Path) -> int:
+        return os.open(path, os.O_RDONLY | os.O_BINARY)
+
+else:
+
+    def _open(path: Path) -> int:
+        """A descriptor from which reading ends; OSError or InputError."""
+        if str(path).startswith(_INHERITED):
+            return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        try:
+            mode = os.fstat(descriptor).st_mode
+            if stat.S_ISDIR(mode):
+                raise IsADirectoryError(21, "Is a directory")
+            if os.isatty(descriptor):
+                raise InputError("is a terminal; to type or paste a text say -", path=str(path))
+            if stat.S_ISFIFO(mode):
+                _wait_for_a_writer(descriptor, path)
+            os.set_blocking(descriptor, True)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
+
+    def _wait_for_a_writer(descriptor: int, path: Path) -> None:
+        import select
+
+        ready, _, _ = select.select([descriptor], [], [], PIPE_WAIT_S)
+        if not ready:
+            raise InputError(
+                f"is a named pipe, and nobody wrote to it for {PIPE_WAIT_S:g} s; give a file, or <(COMMAND)",
+                path=str(path),
+            )
