@@ -37,8 +37,11 @@ class Screen:
         self.folder = folder
 
     def open(self, page: Page) -> None:
+        self.open_text(to_html(page, MADE))
+
+    def open_text(self, document: str) -> None:
         file = self.folder / "report.html"
-        file.write_text(to_html(page, MADE), "ascii")
+        file.write_text(document, "ascii")
         self.log("browser")
         self.log("performance")
         self.driver.get(file.as_uri())
@@ -91,7 +94,7 @@ class Screen:
         """Entries of a log since the last call: ``browser`` (the console) or ``performance``."""
         get_log = cast(
             "Callable[[str], list[dict[str, Any]]]", self.driver.get_log
-        )  # without types until 4.51
+        )  # selenium 4.51 has no types for it
         return get_log(kind)
 
     def requested(self) -> list[str]:
