@@ -91,7 +91,7 @@ class BatchRun:
     faults: list[str] = field(default_factory=list)
     why: str | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _interrupted: bool = False
+    _halted: str | None = None
     _side: SideBySide[str, HostChange] | None = None
 
     def run(self) -> None:
@@ -103,14 +103,24 @@ class BatchRun:
             self.on_batch(number)
             self._batch(names)
             self.after_batch()
+            self._judge()
             if self.why is None:
                 self._check(names)
 
     def interrupt(self) -> None:
         """Begin no further host and end once those in hand are done; safe in a signal handler."""
-        self._interrupted = True
+        self.halt(_INTERRUPTED)
+
+    def halt(self, why: str) -> None:
+        """As :meth:`interrupt`, for another reason: whatever the rules say, nothing more can be done."""
+        self._halted = self._halted or why
         if self._side is not None:
             self._side.nudge()
+
+    @property
+    def halted(self) -> bool:
+        """Whether something other than the rules has ended it."""
+        return self._halted is not None
 
     @property
     def not_reached(self) -> list[str]:
@@ -137,18 +147,19 @@ class BatchRun:
         return change
 
     def _stopping(self) -> bool:
-        return self._interrupted or self._too_many
+        return self._halted is not None or self._too_many
 
     @property
     def _too_many(self) -> bool:
         return self.rules.on_failure != "continue" and self.failures > self.rules.max_failures
 
     def _judge(self) -> None:
+        if self._halted is not None and self._halted != _INTERRUPTED:
+            self.why = self.why or self._halted
         if self._too_many:
             count = f"{self.failures} host{'s' if self.failures != 1 else ''} failed"
             self.why = self.why or f"{count}, and --max-failures is {self.rules.max_failures}"
-        if self._interrupted:
-            self.why = self.why or _INTERRUPTED
+        self.why = self.why or self._halted
 
     def _check(self, names: Sequence[str]) -> None:
         if self.rules.check is None:

@@ -119,6 +119,8 @@ def _resolve_one(target: str, inventory: Inventory | None) -> Sequence[HostSpec]
     hosts = inventory.match(target) if inventory is not None else ()
     if hosts:
         return hosts
+    if inventory is not None and target.removeprefix("@") in ("all", *inventory.groups):
+        raise UsageError(f"{target!r} has no hosts in this inventory")
     if target.startswith("@") or any(c in target for c in "*?"):
         if inventory is None:
             raise UsageError(f"{target!r} matches nothing: there is no inventory: give -i FILE")
@@ -141,7 +143,8 @@ def near_name(word: str, inventory: Inventory | None, more: Sequence[str] = ()) 
         names |= dict.fromkeys([*inventory.names, *inventory.groups, "all"])
     at = "@" if word.startswith("@") else ""
     known = [name for name in names if not at or (inventory is not None and name in inventory.groups)]
-    near = nearest("".join(c for c in word if c not in "@*?[]!"), known[:_MOST_COMPARED])
+    bare = "".join(c for c in word if c not in "@*?[]!")
+    near = nearest(bare, [name for name in known[:_MOST_COMPARED] if name != bare])
     return f"; did you mean {at + near!r}?" if near is not None else ""
 
 

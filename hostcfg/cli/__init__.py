@@ -95,8 +95,10 @@ def cli() -> None:
 def main() -> None:
     """Entry point: exit 0, 1 (differences), 2 (trouble) or 130 (Ctrl-C); errors are one line on stderr."""
     gc.set_threshold(100_000)  # what a start makes stays: 700, the default, looks through it for nothing
-    if sys.stdout is None or sys.stderr is None:  # closed by the caller: there is nobody to tell
+    if sys.stdout is None:  # closed by the caller: there is nobody to tell
         sys.exit(2)
+    if sys.stderr is None:  # its number must not become a host's socket
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123  # for as long as we run
     code = _run()
     try:
         sys.stdout.flush()

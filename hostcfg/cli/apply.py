@@ -88,7 +88,8 @@ def apply(
     hostcfg apply @eu -i fleet.yaml --profile wan --rate 1gbit --rtt 80ms --yes
     hostcfg apply --resume 20261130-162700-4f2a
     """
-    from hostcfg.cli.apply_run import Asked, apply_new, resume
+    from hostcfg.cli.apply_options import Asked
+    from hostcfg.cli.apply_run import apply_new, resume
 
     if resumed is not None:
         return resume(session, resumed, _given_with_resume(), yes=yes)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import subprocess
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,71 +10,20 @@ import click
 from hostcfg.apply import ChangeOptions, apply_host
 from hostcfg.batches import BatchRun, Rules, cut, parse_sizes
 from hostcfg.changes import Fault, HostChange, Run
+from hostcfg.cli import report
+from hostcfg.cli.apply_options import Asked, parse_check, run_check
 from hostcfg.cli.change_common import Hosts, Interrupts, Planner, ask, finish, side_by_side
 from hostcfg.cli.common import TROUBLE, Session
-from hostcfg.errors import ChangeRefused, HostcfgError, InternalError, UsageError
+from hostcfg.errors import ChangeRefused, HostcfgError, InternalError, JournalError, UsageError
 from hostcfg.fleet import DEFAULT_JOBS
 from hostcfg.journal import Draft, Journal
-from hostcfg.lean import dataclass
 from hostcfg.rollback import rollback_change, settle_change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from hostcfg.batches import OnFailure
     from hostcfg.changes import Change, RunState
-    from hostcfg.model import Json
     from hostcfg.targets import HostSpec
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the command line says of an apply; rate and rtt still as text."""
-
-    profile_name: str
-    rate: str | None
-    rtt: str | None
-    inputs: Sequence[str]
-    persist: bool
-    revert_in_s: int
-    hold: bool
-    force: bool
-    max_failures: int
-    on_failure: OnFailure
-    check: str | None
-
-    def planner(self) -> Planner:
-        """Facts to a plan."""
-        return Planner(
-            self.profile_name, self.rate, self.rtt, self.inputs, persist=self.persist, force=self.force
-        )
-
-    def stored(self) -> dict[str, Json]:
-        """As the journal keeps it for a resume.
-
-        Not the check's command, which may hold a password; a profile's file by its whole path.
-        """
-        own = Path(self.profile_name)
-        name = str(own.absolute()) if own.exists() else self.profile_name
-        return {
-            **asdict(self),
-            "inputs": list(self.inputs),
-            "profile_name": name,
-            "check": self.check is not None,
-        }
-
-
-def parse_check(text: str | None) -> list[str] | None:
-    """The words of ``--check``; UsageError for an unfinished quotation or no word at all."""
-    if text is None:
-        return None
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"--check {text[:60]!r}: {error}") from None
-    if not words:
-        raise UsageError("--check takes a command")
-    return words
 
 
 def apply_new(session: Session, specs: Sequence[HostSpec], asked: Asked, batch: str, *, yes: bool) -> int:
@@ -87,6 +32,7 @@ def apply_new(session: Session, specs: Sequence[HostSpec], asked: Asked, batch: 
     sizes = parse_sizes(batch)
     parse_check(asked.check)
     hosts = Hosts(session, specs)
+    _refuse_one_host_twice(session, specs)
     names = [spec.name for spec in specs]
     batches = cut(names, sizes)
     ask(_question(planner.profile.name, batches), yes=yes)
@@ -96,6 +42,19 @@ def apply_new(session: Session, specs: Sequence[HostSpec], asked: Asked, batch: 
         run = Run(batches, {name: hosts.reach(name) for name in names}, asked.stored())
     draft = journal.draft("apply", profile=planner.document(), run=run)
     return _Apply(session, hosts, journal, draft, asked, planner).over(batches)
+
+
+def _refuse_one_host_twice(session: Session, specs: Sequence[HostSpec]) -> None:
+    """UsageError where two names are one host: each would take the other's work for somebody else's."""
+    if len(specs) < 2:
+        return
+    seen: dict[object, str] = {}
+    for spec in specs:
+        if spec.problem is not None:
+            continue
+        first = seen.setdefault(session.place(spec), spec.name)
+        if first != spec.name:
+            raise UsageError(f"{first} and {spec.name} are one host: leave one of them out (--exclude)")
 
 
 def _question(profile: str, batches: Sequence[Sequence[str]]) -> str:
@@ -189,6 +148,7 @@ class _Apply:
         self.planner = planner
         self.options = ChangeOptions(asked.revert_in_s, hold=asked.hold, force=asked.force)
         self.interrupts = Interrupts()
+        self._run: BatchRun | None = None
 
     def over(self, batches: Sequence[Sequence[str]], before: Change | None = None) -> int:
         """Runs ``batches``, takes back what the rules say, prints; ``before``: what is resumed."""
@@ -198,7 +158,7 @@ class _Apply:
         unknown = sum(host.status == "unknown" for host in stuck)
         jobs = self.session.jobs or DEFAULT_JOBS  # never more: what is in hand can't be stopped
         rules = Rules(self.asked.max_failures, self.asked.on_failure, self._checker(), jobs)
-        run = BatchRun(batches, self._one, rules, failures=unknown)
+        run = self._run = BatchRun(batches, self._one, rules, failures=unknown)
         self.session.prepare([self.hosts.spec(name) for name in run.not_reached])
         self._keep(run, "running")
         with (
@@ -207,17 +167,22 @@ class _Apply:
         ):
             interrupts.heed(run.interrupt)
             run.on_done = lambda change: tell(change.host, change.error.kind if change.error else None)
-            run.after_batch = lambda: self._keep(run, "running")
+            run.after_batch = lambda: self._keep_or_halt(run, "running")
             run.run()
-        self._keep(run, "stopped" if run.why is not None else "ended")
+        self._keep_or_halt(run, "stopped" if run.why is not None else "ended")
         results = [*stuck, *run.results.values()]
         if self.asked.on_failure == "rollback" and run.ended_badly and self._stored():
             results = self._take_back(results)
         return self._report(run, results)
 
     def _one(self, name: str) -> HostChange:
-        """What became of a host; a fault of ours is its failure: the others are not left in the middle."""
+        """What became of a host.
+
+        A fault of ours is its failure, and a journal that can't be written is the end of the run: in
+        either case the others are not left in the middle.
+        """
         events: list[str] = []
+        fault: HostcfgError
         try:
             return apply_host(
                 name,
@@ -230,11 +195,14 @@ class _Apply:
                 reach=self.hosts.reach(name),
                 on_event=events.append,
             )
-        except HostcfgError:
-            raise
+        except JournalError as error:
+            if self._run is not None:
+                self._run.halt(str(error))
+            said = "not recorded what became of it" if "journalled" in events else "not begun"
+            fault = JournalError(f"{said}: the journal can't be written", host=name)
         except Exception as error:
-            fault = Fault.of(InternalError.of(error, name))
-            return HostChange(name, "", "unknown" if "journalled" in events else "failed", error=fault)
+            fault = InternalError.of(error, name)
+        return HostChange(name, "", "unknown" if "journalled" in events else "failed", error=Fault.of(fault))
 
     def _checker(self) -> Callable[[Sequence[str]], str | None] | None:
         words = parse_check(self.asked.check)
@@ -259,6 +227,13 @@ class _Apply:
         )
         self.journal.run_is(self.draft.id, now)
 
+    def _keep_or_halt(self, run: BatchRun, state: RunState) -> None:
+        """As :meth:`_keep`; a journal that can't be written ends the run, and it is told all the same."""
+        try:
+            self._keep(run, state)
+        except JournalError as error:
+            run.halt(str(error))
+
     def _take_back(self, results: Sequence[HostChange]) -> list[HostChange]:
         """Every host of this change back as it was; what became of each, the fault that began it kept."""
         click.echo("hostcfg: taking the change back on the hosts that have it", err=True)
@@ -275,6 +250,9 @@ class _Apply:
                 )
             except ChangeRefused:
                 return list(results)  # no host had come to have it
+            except JournalError as error:
+                report(error)
+                return list(results)
         for change in back.hosts:
             begun = by_name.get(change.host, change)  # a resumed run has hosts from before
             by_name[change.host] = replace(begun, status=change.status, error=change.error or begun.error)
@@ -289,7 +267,7 @@ class _Apply:
             click.echo(f"hostcfg: {fault}", err=True)
         if run.why is None:
             return TROUBLE if run.faults else self.interrupts.code(code)
-        if run.not_reached:
+        if run.not_reached or run.halted:
             count = len(run.not_reached)
             rest = f"; hostcfg apply --resume {change_id} goes on" if change_id is not None else ""
             click.echo(f"hostcfg: stopped: {run.why}; {count} hosts not reached{rest}", err=True)
@@ -299,20 +277,3 @@ class _Apply:
 def _faults_without_steps(done: Iterable[HostChange]) -> dict[str, Fault]:
     """Why a host failed before the journal had anything of it to keep."""
     return {c.host: c.error for c in done if c.error is not None and not c.steps}
-
-
-def run_check(words: Sequence[str], names: Sequence[str], change_id: str) -> str | None:
-    """What is wrong after a batch, by the user's own command; None if it says 0.
-
-    It gets the batch's hosts in ``HOSTCFG_HOSTS``, with blanks between, and the change's id in
-    ``HOSTCFG_CHANGE``; what it prints goes to standard error.
-    """
-    environment = {**os.environ, "HOSTCFG_HOSTS": " ".join(names), "HOSTCFG_CHANGE": change_id}
-    try:
-        done = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, stdout=2)
-    except OSError as error:
-        return f"--check {words[0]!r} can't be run: {error.strerror}"
-    if done.returncode == 0:
-        return None
-    how = f"with {done.returncode}" if done.returncode > 0 else f"by signal {-done.returncode}"
-    return f"--check {words[0]!r} ended {how} after {', '.join(names[:5])}{' ...' if len(names) > 5 else ''}"

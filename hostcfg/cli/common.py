@@ -1,242 +1,30 @@
-"""What commands share: options, reading hosts, printing results, exit codes."""
+"""What commands share: options, the session that they make, exit codes."""
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass
-from functools import cached_property, update_wrapper
+from functools import update_wrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from hostcfg.cli.session import Session as Session  # noqa: PLC0414  # commands take it from here
 from hostcfg.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+    from collections.abc import Callable, Iterable, Sequence
 
-    from hostcfg.inventory import Inventory
-    from hostcfg.model import Facts, Json, Link
-    from hostcfg.outputs.blocks import Block
-    from hostcfg.outputs.report.page import Page
+    from hostcfg.model import Facts, Link
     from hostcfg.reader import Outcome
-    from hostcfg.targets import HostSpec
-    from hostcfg.transports.base import Transport
-    from hostcfg.transports.prompts import Prompts
-    from hostcfg.transports.ssh_context import SshContext
 
 F = TypeVar("F", bound="Callable[..., Any]")
-
-FILE_ENDINGS = (".txt", ".json", ".conf", ".log", ".out")
-"""No host's name ends so: what is called so and is there was meant as a file: target."""
 
 FORMS = ("table", "json", "yaml", "markdown")
 PAGES = (*FORMS, "html")
 """Forms of a result, and those of a command that reads hosts."""
 
-_ENDS = 2  # of a path: they may have two passwords
-
-_NO_GROUPS = frozenset({"all", "ungrouped"})
-
 OK, DIFFERS, TROUBLE, INTERRUPTED = 0, 1, 2, 130
 """Exit codes, as diff(1); and as a shell tells of what Ctrl-C has ended, 128 + SIGINT."""
-
-
-@dataclass(frozen=True)
-class Session:
-    """How hosts are reached and results are printed in this run; threads share it.
-
-    ``timeout_s`` bounds each of connect, login and command of one host.
-    """
-
-    output: str = "table"
-    color: bool = True
-    verbose: int = 0
-    jobs: int | None = None
-    timeout_s: float = 30.0
-    inventory_path: str | None = None
-    limit: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    accept_new: bool = False
-    identity: str | None = None
-    become: Literal["sudo", "doas"] | None = None
-    ask_pass: bool = False
-    ask_become_pass: bool = False
-
-    @cached_property
-    def inventory(self) -> Inventory | None:
-        """The inventory that ``-i`` names."""
-        if self.inventory_path is None:
-            return None
-        from hostcfg.inventory import load_inventory
-
-        found = load_inventory(Path(self.inventory_path))
-        if self.verbose:
-            for note in found.notes:
-                click.echo(f"hostcfg: note: {note}", err=True)
-        return found
-
-    def hosts(self, targets: Sequence[str], *, once: bool = True) -> list[HostSpec]:
-        """The hosts that ``targets``, ``--limit`` and ``--exclude`` name, in the order of ``targets``."""
-        from hostcfg.targets import resolve_targets, select
-
-        specs = resolve_targets(targets, self.inventory, once=once)
-        for spec in specs:
-            if spec.kind == "ssh" and spec.address.endswith(FILE_ENDINGS) and Path(spec.address).is_file():
-                raise UsageError(f"{spec.address!r} is a file here: did you mean file:{spec.address}?")
-        return select(specs, self.inventory, limit=self.limit, exclude=self.exclude)
-
-    @cached_property
-    def ssh(self) -> SshContext:
-        """Everything about SSH that is read once for all hosts."""
-        from hostcfg.cli.reach import make_ssh_context
-
-        return make_ssh_context(
-            timeout_s=self.timeout_s,
-            accept_new=self.accept_new,
-            prompts=self.prompts,
-        )
-
-    @cached_property
-    def prompts(self) -> Prompts:
-        """Who asks for secrets; one question on the screen at a time."""
-        from hostcfg.cli.reach import make_prompts
-
-        return make_prompts(ask_password=self.ask_pass, ask_become_password=self.ask_become_pass)
-
-    def prepare(self, specs: Sequence[HostSpec]) -> None:
-        """What is read or asked once for all of ``specs``, before threads need it.
-
-        Of more than two hosts one password and one become password are asked for, as Ansible does; a host
-        that does not take it is that host's failure.
-        """
-        prompts = self.prompts
-        if any(spec.kind == "ssh" for spec in specs):
-            _ = self.ssh
-        if len(specs) > _ENDS and self.ask_pass:
-            prompts.password.settle(f"every one of {len(specs)} hosts that wants it")
-        if len(specs) > _ENDS and self.ask_become_pass:
-            prompts.become.settle(f"every one of {len(specs)} hosts")
-
-    def connect(self, spec: HostSpec) -> Transport:
-        """A transport to ``spec``, not yet open; the inventory's fault if it says nothing usable of it."""
-        if spec.problem is not None:
-            raise spec.problem
-        from hostcfg.cli.reach import make_local, make_ssh
-
-        if spec.kind == "local":
-            return make_local(spec, self.become, self.timeout_s, self.prompts)
-        return make_ssh(
-            spec, self.ssh, become=self.become, identity=self.identity, near=lambda: self._near(spec)
-        )
-
-    def _near(self, spec: HostSpec) -> str:
-        """What a name that is no host's may be a slip of; nothing for what the inventory names."""
-        from hostcfg.targets import near_name
-
-        if spec.address != spec.name or (self.inventory is not None and spec.name in self.inventory.names):
-            return ""
-        if spec.name == "all" and self.inventory is None:
-            return "; all hosts of an inventory need one: give -i FILE"
-        return near_name(spec.name, self.inventory)
-
-    def address(self, spec: HostSpec) -> str | None:
-        """The name or address at which ``spec`` is reached over the network; None for local and files."""
-        if spec.kind != "ssh":
-            return None
-        if spec.problem is not None:
-            raise spec.problem
-        from hostcfg.cli.reach import make_destination
-
-        return self.ssh.options(make_destination(spec, become=None, identity=None)).host_name
-
-    def read(
-        self,
-        specs: Sequence[HostSpec],
-        peers: Mapping[HostSpec, str | None] | None = None,
-        *,
-        keep_text: bool = False,
-    ) -> list[Outcome]:
-        """Facts of all ``specs``, side by side; each failure is told on stderr as one line.
-
-        ``peers``: the address of a host's other end, whose route decides which interface matters.
-        ``keep_text`` keeps what the hosts printed, which is most of the memory of a large fleet.
-        """
-        from hostcfg.cli.progress import progress
-        from hostcfg.fleet import read_fleet
-        from hostcfg.reader import read_host, without_text
-
-        self.prepare(specs)
-
-        def read(spec: HostSpec) -> Facts:
-            facts = read_host(spec, self.connect, peer=(peers or {}).get(spec))
-            return facts if keep_text else without_text(facts)
-
-        with progress(len(specs), verbose=self.verbose) as tell:
-            outcomes = read_fleet(
-                specs,
-                read,
-                jobs=self.jobs,
-                on_done=lambda one: tell(one.spec.name, one.error.kind if one.error is not None else None),
-            )
-        self.report_errors(outcomes)
-        return outcomes
-
-    def details(self, hosts: Sized) -> bool:
-        """Whether to show each host in full: a few, or ``-v``; else one row each."""
-        from hostcfg.outputs.fleet_views import FEW
-
-        return self.verbose > 0 or len(hosts) <= FEW
-
-    def report_errors(self, outcomes: Iterable[Outcome]) -> None:
-        """One line on stderr for each host that could not be read."""
-        from hostcfg.cli import report
-
-        for outcome in outcomes:
-            if outcome.error is not None:
-                report(outcome.error)
-
-    def groups_of(self, *hosts: str) -> list[str]:
-        """The inventory's groups that any of ``hosts`` is in, but those that every inventory has."""
-        if self.inventory is None:
-            return []
-        wanted = set(hosts)
-        groups = self.inventory.groups.items()
-        return [name for name, members in groups if name not in _NO_GROUPS and not wanted.isdisjoint(members)]
-
-    def emit(
-        self,
-        document: Callable[[], Json],
-        blocks: Callable[[], Iterable[Block]],
-        page: Callable[[], Page] | None = None,
-    ) -> None:
-        """Print a result in the form that ``-o`` asks for; only that form is computed.
-
-        ``page``: what ``-o html`` shows, where :data:`PAGES` are the command's forms.
-        """
-        if self.output == "html" and page is not None:
-            from datetime import UTC, datetime
-
-            from hostcfg.outputs.html import to_html
-
-            click.echo(to_html(page(), datetime.now(UTC)), nl=False)
-        elif self.output == "json":
-            from hostcfg.outputs.serialize import json_parts
-
-            for part in json_parts(document()):
-                click.echo(part, nl=False)
-        elif self.output == "yaml":
-            from hostcfg.outputs.serialize import to_yaml
-
-            click.echo(to_yaml(document()), nl=False)
-        elif self.output == "markdown":
-            from hostcfg.outputs.markdown import to_markdown
-
-            click.echo(to_markdown(blocks()), nl=False)
-        else:
-            from hostcfg.outputs.text import make_console, print_blocks
-
-            print_blocks(blocks(), make_console(sys.stdout, color=self.color))
 
 
 def facts_of(outcomes: Sequence[Outcome]) -> list[Facts]:
@@ -270,6 +58,13 @@ def output_options(*, formats: Sequence[str] = FORMS) -> Callable[[F], F]:
     )
 
 
+def _a_number(_: click.Context, __: click.Parameter, value: float) -> float:
+    """No range leaves NaN out."""
+    if value != value:  # what NaN is known by
+        raise click.BadParameter(f"{value} is no number of seconds.")
+    return value
+
+
 def host_options() -> Callable[[F], F]:
     """How hosts are found and reached."""
     return _add(
@@ -288,6 +83,7 @@ def host_options() -> Callable[[F], F]:
             "timeout_s",
             metavar="S",
             type=click.FloatRange(0, 86400, min_open=True),
+            callback=_a_number,
             default=30.0,
             help="Seconds for each of connect, login and command of a host [30].",
         ),

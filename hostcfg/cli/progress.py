@@ -28,8 +28,8 @@ _bars: list[Progress] = []  # the one that is on the screen, if any
 def progress(total: int, *, verbose: int = 0, what: str = "hosts") -> Iterator[Tell]:
     """A function to call for each host (``what``) that is done; it writes to standard error.
 
-    A bar on a terminal; elsewhere a line that counts every :data:`EVERY_S` seconds, or with ``-v`` one
-    for each host.
+    A bar on a terminal; elsewhere a line that counts, each :data:`EVERY_S` seconds in which something
+    was done, or with ``-v`` one for each host.
     """
     if total > _FEW and sys.stderr.isatty():
         with _bar(total, what) as tell:
@@ -56,10 +56,6 @@ def paused() -> Iterator[None]:
             bar.start()
 
 
-def _say(line: str) -> None:
-    print(f"hostcfg: {line}", file=sys.stderr, flush=True)  # noqa: T201
-
-
 def _lines(total: int) -> Tell:
     done = 0
 
@@ -67,7 +63,7 @@ def _lines(total: int) -> Tell:
         nonlocal done
         done += 1
         shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in host)
-        _say(f"{done}/{total} {shown}: {fault or 'done'}")
+        print(f"hostcfg: {done}/{total} {shown}: {fault or 'done'}", file=sys.stderr, flush=True)  # noqa: T201
 
     return tell
 
@@ -83,8 +79,11 @@ def _counts(total: int, what: str) -> Iterator[Tell]:
         failed += fault is not None
 
     def watch() -> None:
+        said = -1
         while not over.wait(EVERY_S):
-            _say(f"{done}/{total} {what}, {failed} failed")
+            if said != done:
+                said = done
+                print(f"{done}/{total} {what}, {failed} failed", file=sys.stderr, flush=True)  # noqa: T201
 
     watcher = threading.Thread(target=watch, name="progress", daemon=True)
     watcher.start()

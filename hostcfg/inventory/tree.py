@@ -40,10 +40,16 @@ USED = frozenset(
         "ansible_ssh_common_args",
         "ansible_ssh_extra_args",
         "hostcfg_os",
+        "hostcfg_path_address",
         "hostcfg_rate",
     }
 )
-"""Variables that are read; the last two are hostcfg's own."""
+"""Variables that are read; the last three are hostcfg's own."""
+
+_A_SLIP = 0.9
+"""How alike a group's name is to one that is meant (difflib's ratio): ``webserver`` and ``webservers``,
+and not ``southwest`` and ``southeast``.
+"""
 
 SECRETS = frozenset(
     {
@@ -191,18 +197,28 @@ class Tree:
                 ungrouped.hosts.setdefault(host, Place("inventory"))
 
     def check(self) -> None:
-        """Once everything is in: InventoryError for groups within themselves, and for unknown children."""
+        """Once everything is in: InventoryError for groups within themselves, and for slips in children.
+
+        A child that is defined nowhere, and close to no group, has no hosts: Ansible's guide has such
+        groups.
+        """
         self._settle_ungrouped()
+        known = list(self.groups)
         for group in list(self.groups.values()):
             for child, place in group.children.items():
                 if child not in self.groups:
-                    from hostcfg.nearest import did_you_mean
-
-                    message = f"group {group.name!r} has the child {child[:60]!r}, which is no group"
-                    raise InventoryError(
-                        message + did_you_mean(child, self.groups), path=place.path, line=place.line
-                    )
+                    self._undefined(group.name, child, place, known)
         _ = self._order
+
+    def _undefined(self, parent: str, child: str, place: Place, known: Sequence[str]) -> None:
+        from difflib import get_close_matches
+
+        said = f"group {parent!r} has the child {child[:60]!r}, which is no group"
+        near = get_close_matches(child[:64], known, n=1, cutoff=_A_SLIP)
+        if near:
+            raise InventoryError(f"{said}; did you mean {near[0]!r}?", path=place.path, line=place.line)
+        self.note(f"{place.path}:{place.line}: {said}: it has no hosts")
+        self.group(child)
 
     def groups_of(self, host: str) -> list[str]:
         """Every group that a host is in, directly or not, those first whose variables give way."""

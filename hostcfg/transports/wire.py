@@ -120,7 +120,7 @@ def dial(options: HostOptions, timeout_s: float) -> socket.socket:
     for number, (family, kind, protocol, _, address) in enumerate(addresses):
         left_s = deadline - time.monotonic()
         if left_s <= 0:
-            break
+            raise TimeoutError
         sock = socket.socket(family, kind, protocol)
         try:
             sock.settimeout(

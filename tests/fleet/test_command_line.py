@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -110,6 +113,95 @@ def test_every_path_of_the_inventory(fleet: Path) -> None:
 )
 def test_calls_that_are_wrong(fleet: Path, words: list[str], fault: str) -> None:
     assert fault in run(fleet, *words).one_line_of_trouble()
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (["lon*x"], "'lon*x' matches nothing: the inventory has no such host or group; did you mean 'lon-"),
+        (["@londn"], "no such host or group; did you mean '@london'?"),
+        (["all", "--limit", "lon*x"], "--limit 'lon*x' names no host; did you mean 'lon-"),
+        (["all", "--limit", "asja"], "--limit 'asja' names no host; did you mean 'asia'?"),
+        (["all", "--exclude", "sin-3"], "--exclude 'sin-3' names no host; did you mean 'sin-"),
+        (["all", "--exclude", "all"], "--limit and --exclude leave no host"),
+        (["all", "--timeout", "0.5", "--limit", "zzz"], "--limit 'zzz' names no host"),
+    ],
+)
+def test_a_slip_is_told_with_the_nearest_name(fleet: Path, words: list[str], fault: str) -> None:
+    assert fault in run(fleet, "show", *words).one_line_of_trouble()
+
+
+def test_a_name_that_nobody_knows_may_be_a_slip_of_one_that_is_known(fleet: Path) -> None:
+    (fleet.parent / ".ssh").mkdir()
+    (fleet.parent / ".ssh/config").write_text("Host *\n  CanonicalizeHostname no\n")
+    for slip, meant in (
+        ("locl", "local"),
+        ("londn", "london"),
+        ("lon-9", "lon-"),
+    ):
+        ran = run(fleet, "show", slip, "--timeout", "20")
+        assert ran.code == 2
+        assert f"did you mean '{meant}" in ran.stderr
+    alone = hostcfg("show", "all", "--timeout", "20", home=fleet.parent)
+    assert "all hosts of an inventory need one: give -i FILE" in alone.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("hosts: {}\n", "all"),
+        ("hosts: {a: {}}\ngroups: {g: []}\n", "@g"),
+        ("hosts: {a: {}}\ngroups: {g: []}\n", "g"),
+    ],
+)
+def test_nothing_to_do_is_said(text: str, target: str, tmp_path: Path) -> None:
+    (tmp_path / "i.yaml").write_text(text)
+    ran = run(tmp_path / "i.yaml", "show", target)
+    assert ran.one_line_of_trouble() == f"hostcfg: {target!r} has no hosts in this inventory"
+
+
+def test_nan_is_no_time(fleet: Path) -> None:
+    ran = run(fleet, "show", "all", "--timeout", "nan")
+    assert (ran.code, "nan is no number of seconds" in ran.stderr) == (2, True)
+
+
+def test_one_host_under_two_names_is_not_changed_twice(tmp_path: Path) -> None:
+    path = tmp_path / "i.yaml"
+    path.write_text(
+        "hosts:\n  a: {address: 192.0.2.1}\n  b: {address: root@192.0.2.1}\n"
+        "  c: {address: 192.0.2.1, port: 2222}\n"
+    )
+    ran = run(path, "apply", "all", *WAN, "--yes", "--timeout", "1")
+    assert ran.one_line_of_trouble() == ("hostcfg: a and b are one host: leave one of them out (--exclude)")
+
+
+def test_names_that_resolve_nowhere_are_a_line_each(tmp_path: Path) -> None:
+    """And the look-ups go side by side: a hundred of them must not take a hundred time-outs."""
+    path = tmp_path / "many.txt"
+    path.write_text("".join(f"n{number}.invalid\n" for number in range(120)))
+    ran = run(path, "show", "all", "-o", "json", "--timeout", "15")
+    assert ran.code == 2
+    assert {host["error"]["kind"] for host in ran.document["hosts"]} <= {"unreachable", "timeout"}
+    assert sum(line.startswith("hostcfg: n") for line in ran.stderr.splitlines()) == 120
+
+
+def test_descriptors_threads_and_closed_streams(fleet: Path) -> None:
+    """What a shell may have narrowed or closed does not decide about the result."""
+    call = f"{sys.executable} -m hostcfg show all -i {fleet} -o json"
+    env = {**os.environ, "HOME": str(fleet.parent)}
+    for shell, code in (
+        (f"ulimit -n 20; {call}", 0),
+        (f"{call} 2>&-", 0),
+        (f"{call} >&-", 2),
+        (f"{call} >/dev/full", 2),
+    ):
+        done = subprocess.run(["/bin/sh", "-c", shell], capture_output=True, text=True, env=env, check=False)
+        assert (shell, done.returncode) == (shell, code)
+        assert "Traceback" not in done.stderr
+    piped = f"{{ {call} -v; echo code $? >&2; }} | head -1"
+    done = subprocess.run(["/bin/sh", "-c", piped], capture_output=True, text=True, env=env, check=False)
+    assert done.stdout == "{\n"
+    assert "Traceback" not in done.stderr
 
 
 def test_an_inventory_that_is_wrong_is_named_with_its_line(fleet: Path) -> None:

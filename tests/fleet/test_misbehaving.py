@@ -173,8 +173,9 @@ def test_an_interrupt_ends_at_once_with_what_is_known(farm: Farm) -> None:
         began = time.monotonic()
         stdout, stderr = process.communicate(timeout=60)
     assert time.monotonic() - began < 5
-    assert process.returncode == 2
+    assert process.returncode == 130
     hosts = by_name(json.loads(stdout))
+    assert {hosts[name]["error"]["kind"] for name in ("hangs1", "silent1")} == {"interrupted"}
     assert sorted(name for name, host in hosts.items() if host["status"] == "ok") == [
         "good001",
         "good002",

@@ -121,6 +121,25 @@ def test_how_hosts_are_reached() -> None:
     assert inventory.spec("templated").address == "templated.mgmt.corp.test"
 
 
+def test_groups_that_are_only_named_have_no_hosts(tmp_path: Path) -> None:
+    """As Ansible's guide has them beside others."""
+    path = tmp_path / "hosts"
+    path.write_text(
+        "[oslo]\nh1\n[bergen]\nh1\nh2\n[south:children]\noslo\nbergen\n[norway:children]\nsouth\nnorth\n"
+    )
+    inventory = load_inventory(path)
+    assert inventory.match_names("@norway") == ["h1", "h2"]
+    assert inventory.match_names("@north") == []
+    assert inventory.notes == (
+        f"{path}:11: group 'norway' has the child 'north', which is no group: it has no hosts",
+    )
+
+
+def test_where_the_other_end_of_a_path_reaches_a_host(tmp_path: Path) -> None:
+    (tmp_path / "hosts").write_text("h1 ansible_host=192.0.2.1 hostcfg_path_address=203.0.113.8\n")
+    assert load_inventory(tmp_path / "hosts").spec("h1").path_address == "203.0.113.8"
+
+
 def test_groups_of_groups_and_their_variables() -> None:
     inventory = load_inventory(FIXTURES / "groupvars.ini")
     assert [spec.name for spec in inventory.match("norway")] == ["host1", "host2", "host3", "host4"]
@@ -204,7 +223,10 @@ def test_a_jump_host_in_arguments_for_ssh(arguments: str, tmp_path: Path) -> Non
         ("[web\nh1\n", ":1: '[web': a range is written"),
         ("[web servers]\nh1\n", ":1: '[web servers]' is no section"),
         ("h1\n[wbe:vars]\na=1\n[web]\nh2\n", ":2: [wbe:vars] is for no group; did you mean 'web'?"),
-        ("h1\n[a:children]\nb\n", ":3: group 'a' has the child 'b', which is no group"),
+        (
+            "h1\n[a:children]\nwebserver\n[webservers]\nh2\n",
+            ":3: group 'a' has the child 'webserver', which is no group; did you mean 'webservers'?",
+        ),
         ("h1\n[a:children]\nb\n[b:children]\na\n", "is within itself"),
         ("h1\n[a:children]\na\n", ":3: group 'a' is within itself"),
         ("h1\n[web:vars]\nnothing\n[web]\nh2\n", ":3: 'nothing': write NAME=VALUE"),
