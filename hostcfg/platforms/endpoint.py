@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from hostcfg.lean import dataclass
 from hostcfg.model import Reading, State
+from hostcfg.settings import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -185,9 +186,11 @@ class WindowModel(ABC):
         return found if found is not None else Reading(setting, None, State.ABSENT)
 
     def number(self, setting: str) -> int | None:
-        """The integer that was read; None in every other state."""
+        """The integer that was read; None in every other state, and for a size or count below 0."""
         value = self.reading(setting).value
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
+        if not isinstance(value, int) or isinstance(value, bool):
+            return None
+        return value if value >= 0 or not SETTINGS[setting].unit else None
 
     def flag(self, setting: str) -> bool | None:
         """The flag that was read; None in every other state."""

@@ -13,7 +13,7 @@ from hostcfg.model import Target
 from hostcfg.profiles.inputs import input_values
 from hostcfg.profiles.structure import STOCK, Expression
 from hostcfg.settings import INT32_MAX, SETTINGS
-from hostcfg.units import format_size
+from hostcfg.units import format_rate, format_size, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from hostcfg.model import Link, Scalar, Value
     from hostcfg.platforms.base import ProfileContext
     from hostcfg.profiles.structure import Block, Note, Profile, Row
+
+
+LARGEST_BDP_BYTES = 1e15
+"""A million windows of the largest size (RFC 7323 section 2.3): beyond it a unit was mistaken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,11 @@ def profile_targets(
     if link is None and profile.needs_link(os):
         raise UsageError(
             f"profile {profile.name} needs a rate and an RTT; add for instance --rate 100mbit --rtt 80ms"
+        )
+    if link is not None and link.bdp_bytes > LARGEST_BDP_BYTES:
+        raise UsageError(
+            f"{format_rate(link.rate_bps)} x {format_time(link.rtt_s)} is more in flight than any link "
+            "holds: check both and their units"
         )
     block = profile.block(os)
     names = Names(block, _given(context, link, values))

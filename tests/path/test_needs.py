@@ -157,3 +157,22 @@ def test_float_dust_adds_no_byte() -> None:
         mss = 1448
         wanted = -(-bdp // mss) * mss if bdp < 20 * mss else bdp
         assert targets(direction, "b") == {"net.ipv4.tcp_rmem": -(-wanted * 5 // 2)}
+
+
+@pytest.mark.parametrize("value", [-1, -2147483648])
+def test_a_size_below_zero_is_no_size(value: int) -> None:
+    """A 32-bit sysctl that was given too much shows as negative: nothing is computed from it."""
+    direction = there(linux("a"), freebsd("b", maxsockbuf=value, recvbuf_max=262_144), COMMON)
+    assert direction.window_bytes == 262_144
+    assert f"b: kern.ipc.maxsockbuf is {value}: assumed to allow 262,144 bytes" in direction.assumed
+    assert there(linux("a"), freebsd("b", recvbuf_max=value), COMMON).unknown == [
+        f"b: net.inet.tcp.recvbuf_max is {value}"
+    ]
+
+
+def test_a_first_buffer_above_its_cap_leaves_no_range_upside_down() -> None:
+    """recvspace above 8/9 of maxsockbuf: 262,144 x 8/9 is 233,016, and nothing is larger."""
+    direction = there(linux("a"), freebsd("b", maxsockbuf=262_144, recvspace=1_048_576), COMMON)
+    (receive,) = [x for x in direction.limits if x.kind == "receive_window"]
+    assert receive.window_bytes == 233_016
+    assert receive.low_bps <= receive.rate_bps <= receive.high_bps

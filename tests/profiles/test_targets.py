@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hostcfg.errors import ProfileError
+from hostcfg.errors import ProfileError, UsageError
+from hostcfg.model import Link
 from hostcfg.platforms.base import ProfileContext
 
+from .computing import compute
 from .own import one, row, targets
 
 if TYPE_CHECKING:
@@ -231,3 +233,10 @@ settings:
   recv_buffer_max:
 {row("at_least", "a if bdp > 0 else never")}"""
     assert one(tmp_path, text).value == 2_000_000
+
+
+def test_a_link_that_can_not_be_is_the_users_slip_and_not_the_profiles() -> None:
+    with pytest.raises(UsageError, match=r"1000 Tbit/s x 1000 s is more in flight") as caught:
+        compute("wan", "linux", Link(1e15, 1e3))
+    assert "check both and their units" in str(caught.value)
+    assert "yaml" not in str(caught.value)

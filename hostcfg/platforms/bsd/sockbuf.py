@@ -126,7 +126,7 @@ class SockbufModel(WindowModel):
                 assumed = (*assumed, f"{self.missing(cap)}: assumed to allow {maximum:,} bytes")
             return _window(reading, maximum, maximum, f"the buffer grows to {maximum:,} bytes", assumed)
         start, more = self._start(side)
-        low, high = self.growth(start, usable(limit), side)
+        low, high = self.growth(min(start, usable(limit)), usable(limit), side)
         reason = (
             f"8/9 of {name_of(cap)} = {limit} ends the growth at {high:,} bytes, below {name_of(reading)}"
         )
