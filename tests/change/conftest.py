@@ -66,6 +66,7 @@ class Lab:
     refuse: bool = False  # no new connection is let in
     cut: bool = False  # connections that exist are gone
     user: str = "root"
+    umask: str = "022"
     cut_at: tuple[int, str] | None = None  # the n-th command of an apply, before or after it ran
     # in the n-th command, at the m-th of these calls, the shell gets this signal, or error=NAME
     kill_shell: tuple[int, int, str, str] | None = None

@@ -132,6 +132,7 @@ class Door(Protocol):
     refuse: bool
     cut: bool
     user: str
+    umask: str
     cut_at: tuple[int, str] | None
     kill_shell: tuple[int, int, str, str] | None
     killed: bool
@@ -170,7 +171,7 @@ class NamespaceTransport(Transport):
         return CommandResult(done.stdout, done.stderr, done.returncode)
 
     def _words(self, command: Command, number: int) -> list[str]:
-        words = shlex.split(command.line)
+        words = ["sh", "-c", f'umask {self.door.umask}; exec "$@"', "sh", *shlex.split(command.line)]
         if self.door.user != "root":
             return ["setpriv", "--reuid", self.door.user, "--clear-groups", *words]
         if self.door.kill_shell is not None and self.door.kill_shell[0] == number:

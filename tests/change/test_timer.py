@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.change.conftest import Lab
+from hostcfg.apply import ChangeOptions
+from hostcfg.rollback import rollback_unfinished
+from tests.change.conftest import Lab, read
 from tests.change.namespace import Namespace
 from tests.change.test_apply import SHELLS, wait_until
 
@@ -78,4 +80,35 @@ def test_a_tmp_that_can_not_be_written_stops_nothing(name: str, journal: Journal
         change_id, result = lab.apply(WANTED, persist=True)
         assert (result.status, result.error) == ("applied", None)
         host.sh(f"sh /var/lib/hostcfg/{change_id}/restore")
+        assert host.snapshot() == start
+
+
+def test_a_pid_that_was_used_again_is_nobody_to_be_killed(lab: Lab) -> None:
+    """The timer is gone, and another program has its number by now."""
+    change_id, _ = lab.apply(WANTED, hold=True, revert_in_s=300)
+    other = lab.host.sh("sleep 1000 >/dev/null 2>&1 & echo $!").strip()
+    lab.host.sh(f"cd /var/lib/hostcfg/{change_id} && kill -9 $(cat timer.pid) && echo {other} >timer.pid")
+    _, second = lab.apply({"net.ipv4.tcp_window_scaling": "0"})
+    assert second.error is not None
+    assert "its timer is gone" in second.error.message
+    (settled,) = rollback_unfinished(
+        journal=lab.journal, connect=lab.connect, read=read, options=ChangeOptions(20)
+    )
+    assert [h.status for h in settled.hosts] == ["reverted"]
+    lab.host.sh(f"kill -0 {other}")
+
+
+@pytest.mark.parametrize("mask", ["000", "077", "777"])
+def test_the_umask_of_the_session_changes_nothing(mask: str, journal: Journal, tmp_path: Path) -> None:
+    with Namespace("/usr/bin/dash", "rm -rf /etc/sysctl.d") as host:
+        lab = Lab(host, journal, tmp_path / "state", umask=mask)
+        start = host.snapshot()
+        change_id, result = lab.apply(WANTED, persist=True)
+        assert (result.status, result.error) == ("applied", None)
+        assert host.sh("stat -c %a /etc/sysctl.d /etc/sysctl.d/90-hostcfg.conf /var/lib/hostcfg").split() == [
+            "755",
+            "644",
+            "700",
+        ]
+        host.sh(f"umask {mask}; sh /var/lib/hostcfg/{change_id}/restore")
         assert host.snapshot() == start
