@@ -3,9 +3,10 @@
     python -m benchmarks.fleet [--hosts 1,10,50,200] [--rounds 3] [--no-ansible] [--only hosts|wire]
 
 Real OpenSSH servers on loopback addresses, one connection each; a known_hosts of 4000 lines.  Every
-round runs all of them in turn, so that whatever else the machine does meets all alike; what is
-printed is the median of the rounds.  Clients and servers share the machine's cores.  It asserts
-nothing: times depend on the machine, and the ratios are to be read by a person.
+round runs all of them in turn, beginning with another one each time, so that whatever else the
+machine does meets all alike.  What is printed are medians: of the times, and of each round's own
+ratios.  Clients and servers share the machine's cores.  It asserts nothing: times depend on the
+machine, and the ratios, with what is aimed at beside them, are to be read by a person.
 
 The wire (see ``fleet_wire.py``) needs root, ip(8) and a C compiler.
 """
@@ -15,12 +16,15 @@ from __future__ import annotations
 import argparse
 import ctypes
 import os
+import platform
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +40,8 @@ if TYPE_CHECKING:
 
 WORKERS = 100
 LINK = ("--profile", "wan", "--rate", "1gbit", "--rtt", "80ms")
+NUMBERS = ("wall_s", "cpu_s", "peak_mib")
+OURS, AD_HOC, SYSCTL = "hostcfg diff", "ansible ad-hoc, pipelined", "ansible.posix.sysctl, check"
 
 
 @dataclass(frozen=True)
@@ -86,9 +92,13 @@ def _orphans_cpu_s() -> float:
 
 def median(costs: Sequence[Cost]) -> Cost:
     """The median of each number."""
-    return Cost(
-        *(statistics.median(getattr(c, name) for c in costs) for name in ("wall_s", "cpu_s", "peak_mib"))
-    )
+    return Cost(*(statistics.median(getattr(c, name) for c in costs) for name in NUMBERS))
+
+
+def ratio(costs: Sequence[Cost], floor: Sequence[Cost]) -> Cost:
+    """The median of each round's ratio to the floor of the same round."""
+    pairs = list(zip(costs, floor, strict=True))
+    return Cost(*(statistics.median(getattr(a, n) / getattr(b, n) for a, b in pairs) for n in NUMBERS))
 
 
 def hostcfg(*words: str) -> list[str]:
@@ -102,36 +112,69 @@ def clients(made: Farm, count: int, ansible: Ansible | None) -> dict[str, list[s
     floor = [sys.executable, "-m", "benchmarks.fleet_floor", plain, str(WORKERS), str(made.script())]
     found = {
         "floor": floor,
-        "hostcfg diff": hostcfg("diff", "all", "-i", plain, *LINK, "-o", "json"),
+        OURS: hostcfg("diff", "all", "-i", plain, *LINK, "-o", "json"),
         "hostcfg diff (YAML)": hostcfg("diff", "all", "-i", yaml, *LINK, "-o", "json"),
         "hostcfg show": hostcfg("show", "all", "-i", plain, "-o", "json"),
     }
     if ansible is not None:
-        found["ansible ad-hoc, pipelined"] = ansible.ad_hoc(made, count)
+        found[AD_HOC] = ansible.ad_hoc(made, count)
         if ansible.posix and count <= 10:
-            found["ansible.posix.sysctl, check"] = ansible.sysctl(made, count)
+            found[SYSCTL] = ansible.sysctl(made, count)
     return found
 
 
-def compare(made: Farm, count: int, rounds: int, ansible: Ansible | None) -> None:
-    """One table: every client over ``count`` hosts."""
+def compare(made: Farm, count: int, rounds: int, ansible: Ansible | None) -> dict[str, list[Cost]]:
+    """One table: every client over ``count`` hosts; what each round cost."""
     commands = clients(made, count, ansible)
     costs: dict[str, list[Cost]] = {name: [] for name in commands}
+    for name, command in commands.items():
+        if "ansible" not in name:
+            measure(command, made.environment, codes=(0, 1))  # Python compiles, the disk is read
     for number in range(rounds):
-        for name, command in commands.items():
-            if number == 0 and "ansible" not in name:
-                measure(command, made.environment, codes=(0, 1))  # Python compiles, the disk is read
+        names = list(commands)
+        start = number % len(names)
+        for name in names[start:] + names[:start]:
             environment = ansible.environment(made) if ansible and "ansible" in name else made.environment
-            costs[name].append(measure(command, environment, codes=(0, 1)))
-    print(f"\n{count} host{'s' if count != 1 else ''}, median of {rounds}")
-    print(f"{'':30} {'wall s':>8} {'x floor':>8} {'CPU s':>8} {'x floor':>8} {'MiB':>7}")
-    floor = median(costs["floor"])
+            costs[name].append(measure(commands[name], environment, codes=(0, 1)))
+    load = " ".join(f"{value:.1f}" for value in os.getloadavg())
+    print(f"\n{count} host{'s' if count != 1 else ''}, median of {rounds}; load averages {load}")
+    print(f"{'':30} {'wall s':>8} {'x floor':>8} {'CPU s':>8} {'x floor':>8} {'MiB':>7} {'x floor':>8}")
     for name, found in costs.items():
-        cost = median(found)
+        cost, times = median(found), ratio(found, costs["floor"])
         print(
-            f"{name:30} {cost.wall_s:8.2f} {cost.wall_s / floor.wall_s:8.2f} "
-            f"{cost.cpu_s:8.2f} {cost.cpu_s / floor.cpu_s:8.2f} {cost.peak_mib:7.1f}"
+            f"{name:30} {cost.wall_s:8.2f} {times.wall_s:8.2f} {cost.cpu_s:8.2f} {times.cpu_s:8.2f}"
+            f" {cost.peak_mib:7.1f} {times.peak_mib:8.2f}",
+            flush=True,
         )
+    return costs
+
+
+def aims(found: Mapping[int, Mapping[str, Sequence[Cost]]]) -> None:
+    """What is aimed at, beside what was measured."""
+    print("\naim                                                         measured")
+    whole = found.get(200)
+    if whole is not None:
+        against = ratio(whole[OURS], whole["floor"])
+        print(f"200 hosts, wall at most 1.15 x the floor                    {against.wall_s:8.2f}")
+        print(f"200 hosts, client CPU at most 1.4 x the floor               {against.cpu_s:8.2f}")
+        print(
+            f"200 hosts, at most 100 MiB                                  {median(whole[OURS]).peak_mib:8.1f}"
+        )
+        if AD_HOC in whole:
+            slower = ratio(whole[AD_HOC], whole[OURS])
+            print(f"200 hosts, 10 times as fast as Ansible's ad-hoc command     {slower.wall_s:8.1f}")
+            print(f"200 hosts, a twentieth of its CPU                           {slower.cpu_s:8.1f}")
+    ten = found.get(10, {})
+    if SYSCTL in ten:
+        slower = ratio(ten[SYSCTL], ten[OURS])
+        print(f"10 hosts, 80 times as fast as Ansible's sysctl module       {slower.wall_s:8.1f}")
+
+
+def machine() -> str:
+    """On what this was measured."""
+    memory = psutil.virtual_memory().total / 2**30
+    versions = f"Python {platform.python_version()}, paramiko {metadata.version('paramiko')}"
+    return f"{os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()} {platform.release()}, {versions}"
 
 
 def known_hosts_cost(made: Farm, rounds: int) -> None:
@@ -143,7 +186,8 @@ def known_hosts_cost(made: Farm, rounds: int) -> None:
     one = [measure(command, made.environment) for _ in range(rounds * 3)]
     made.known_hosts.write_text(text)
     extra_ms = (min(c.cpu_s for c in whole) - min(c.cpu_s for c in one)) * 1000
-    print(f"\na known_hosts of {text.count(chr(10))} lines costs {extra_ms:.0f} ms of CPU in all")
+    lines = text.count("\n")
+    print(f"\na known_hosts of {lines} lines costs {extra_ms:.0f} ms of CPU in all (aim: below 50)")
 
 
 def main() -> None:
@@ -156,14 +200,15 @@ def main() -> None:
     asked = parser.parse_args()
     counts = [int(word) for word in asked.hosts.split(",")]
     adopt_orphans()
+    print(f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {machine()}", flush=True)
     with tempfile.TemporaryDirectory(prefix="hostcfg-bench-") as name:
         directory = Path(name)
         if asked.only != "wire":
             ansible = None if asked.no_ansible else Ansible.install(directory)
             with farm(directory, max(counts)) as made:
-                for count in counts:
-                    compare(made, count, asked.rounds, ansible)
+                found = {count: compare(made, count, asked.rounds, ansible) for count in counts}
                 known_hosts_cost(made, asked.rounds)
+                aims(found)
         if asked.only != "hosts":
             from benchmarks.fleet_wire import round_trips
 

@@ -140,13 +140,13 @@ def _one_host(bench: Bench) -> None:
     one = bench.made.inventory(1)
     print(f"\nround trips of one host ({RTTS_MS[1]} ms against {RTTS_MS[0]} ms)")
     bench.call("hostcfg", "show", host)  # compiles what has not been compiled yet
-    for name, words, after in (
-        ("floor: connect, log in, one command", ("benchmarks.fleet_floor", str(one), "1", script), ()),
-        ("hostcfg diff", ("hostcfg", "diff", host, *LINK), ()),
-        ("hostcfg apply --hold: one connection", (*apply, "--hold"), back),
-        ("hostcfg apply: and the confirming one", apply, back),
+    for name, words, after, aim in (
+        ("floor: connect, log in, one command", ("benchmarks.fleet_floor", str(one), "1", script), (), ""),
+        ("hostcfg diff", ("hostcfg", "diff", host, *LINK), (), "9.5"),
+        ("hostcfg apply --hold: one connection", (*apply, "--hold"), back, "13.5"),
+        ("hostcfg apply: and the confirming one", apply, back, "13.5 and a connection"),
     ):
-        print(f"{name:44} {bench.rounds(words, after):6.1f}")
+        print(f"{name:44} {bench.rounds(words, after):6.1f}   {f'aim: {aim}' if aim else ''}", flush=True)
 
 
 def _many_hosts(bench: Bench, workers: int) -> None:
@@ -160,4 +160,4 @@ def _many_hosts(bench: Bench, workers: int) -> None:
         ("hostcfg diff", ("hostcfg", "diff", "all", "-i", str(hosts), *LINK, "-o", "json")),
         (f"hostcfg diff -j {HOSTS}", ("hostcfg", "diff", "all", "-i", str(hosts), *LINK, "-j", str(HOSTS))),
     ):
-        print(f"{name:44} {min(bench.call(*words) for _ in range(2)):6.1f}")
+        print(f"{name:44} {min(bench.call(*words) for _ in range(2)):6.1f}", flush=True)
