@@ -146,7 +146,7 @@ class Facts:
 
     host: str
     os: str
-    os_version: str
+    os_version: str  # with its system's name; empty where nothing says which
     release: tuple[int, ...] | None
     readings: Mapping[str, Reading]
     native: Mapping[str, Native]

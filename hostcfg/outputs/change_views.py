@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from hostcfg.changes import UNFINISHED
 from hostcfg.outputs.blocks import Block, Code, Column, Heading, Paragraph, Row, Table, Tone
 from hostcfg.outputs.fleet_views import FEW, change_summary, plan_summary
+from hostcfg.outputs.system import title_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +41,7 @@ def plan_blocks(plans: Sequence[Plan], *, details: bool = True) -> list[Block]:
     for plan in plans if details else ():
         count = len(plan.steps)
         aside = f"{count} step{'s' if count != 1 else ''}" if count else "nothing to do"
-        blocks.append(Heading(plan.host, f"{plan.os}: {aside}", "warning" if count else "good"))
+        blocks.append(Heading(plan.host, f"{title_of(plan.os)}: {aside}", "warning" if count else "good"))
         if count:
             columns = (Column("Key"), Column("From", right=True), Column("To", right=True))
             rows = [Row((s.key, _raw(s.from_raw), _raw(s.to_raw)), s.reason) for s in plan.steps]

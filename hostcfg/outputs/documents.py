@@ -71,7 +71,7 @@ def _show_host(outcome: Outcome) -> dict[str, Json]:
     return {
         "host": facts.host,
         "os": facts.os,
-        "os_version": facts.os_version,
+        "os_version": facts.os_version or None,
         "status": "ok",
         "error": None,
         "settings": {name: _reading(facts, name) for name in SETTINGS},

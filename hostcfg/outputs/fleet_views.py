@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hostcfg.lean import dataclass
 from hostcfg.outputs.blocks import Block, Column, Heading, Row, Table, Tone
+from hostcfg.outputs.system import system_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -91,7 +92,7 @@ def _show_row(outcome: Outcome) -> Row:
         return Row((name, kind, "", ""), tone="error")
     finding = _worst(facts.findings)
     tone: Tone = "warning" if _finding_text(finding) else "plain"
-    return Row((name, "ok", facts.os_version or facts.os, _finding_text(finding)), tone=tone)
+    return Row((name, "ok", system_of(facts), _finding_text(finding)), tone=tone)
 
 
 def rank_audits(audits: Iterable[HostAudit]) -> list[HostAudit]:

@@ -8,6 +8,7 @@ from hostcfg.model import State
 from hostcfg.outputs.blocks import Block, Column, Heading, Paragraph, Row, Table, Tone
 from hostcfg.outputs.documents import named_values
 from hostcfg.outputs.fleet_views import FEW, diff_summary, show_summary
+from hostcfg.outputs.system import system_of
 from hostcfg.settings import SETTINGS
 from hostcfg.units import format_rate, format_size, format_time
 
@@ -91,7 +92,7 @@ def _facts_blocks(facts: Facts) -> list[Block]:
 
 
 def _host_aside(facts: Facts) -> str:
-    parts = [facts.os_version or facts.os]
+    parts = [system_of(facts)]
     if facts.memory_bytes is not None:
         parts.append(f"{facts.memory_bytes / 2**30:.1f} GiB RAM")
     if facts.confined:
@@ -191,7 +192,7 @@ def _difference_row(d: Difference) -> Row:
 def host_diff_blocks(a: Facts, b: Facts, difference: HostDifference) -> list[Block]:
     """Two hosts side by side: neutral settings that differ, then native keys where both run one OS."""
     blocks: list[Block] = [
-        Heading(f"{a.host} and {b.host}", f"{a.os_version or a.os}; {b.os_version or b.os}"),
+        Heading(f"{a.host} and {b.host}", f"{system_of(a)}; {system_of(b)}"),
     ]
     if not difference.settings and not difference.native:
         return [*blocks, Paragraph("No difference.", "good")]

@@ -147,7 +147,7 @@ def test_what_was_not_pasted_is_absent() -> None:
     facts = of_sample("tcp_show_global__win11__en__02.txt")
     assert facts.readings["congestion_control"].state is State.ABSENT
     assert facts.readings["window_scaling_heuristics"].state is State.ABSENT
-    assert facts.os_version == "unknown"
+    assert facts.os_version == ""
     assert facts.release is None
 
 

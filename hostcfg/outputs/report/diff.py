@@ -22,6 +22,7 @@ from hostcfg.outputs.report.rows import (
     setting_row,
     severities,
 )
+from hostcfg.outputs.system import system_of
 from hostcfg.outputs.views import diff_blocks, difference_texts, link_text, native_name, target_text
 from hostcfg.platforms import get_platform
 
@@ -100,7 +101,7 @@ def _diff_row(item: int, host: HostAudit, facts: Facts, names: Sequence[str]) ->
     return HostRow(
         item,
         host.name,
-        facts.os_version or facts.os,
+        system_of(facts),
         [status, *severities(host.findings)],
         tone,
         cells,

@@ -19,6 +19,7 @@ from hostcfg.outputs.report.rows import (
     setting_row,
     severities,
 )
+from hostcfg.outputs.system import system_of
 from hostcfg.outputs.views import show_blocks, value_text
 from hostcfg.platforms import get_platform
 from hostcfg.settings import SETTINGS
@@ -101,7 +102,7 @@ def _show_matrix(
         worth = severities(facts.findings)
         tone: Tone = "warning" if worth else "good"
         cells = [_show_cell(facts, name, common.get((facts.os, name))) for name in names]
-        system = facts.os_version or facts.os
+        system = system_of(facts)
         rows.append(HostRow(item, facts.host, system, worth or ["nothing found"], tone, cells))
     legend = "is unlike most hosts of the same system; below the host's own value stands theirs"
     return matrix_of(names, rows, legend)

@@ -78,7 +78,7 @@ def _reading(name: str, key: Key | None, native: Mapping[str, Native]) -> Readin
 
 def _version_text(view: View) -> str:
     kernel = f"Linux {view.kernel}" if view.kernel else None
-    return ", ".join(part for part in (view.title, kernel) if part) or "release unknown"
+    return ", ".join(part for part in (view.title, kernel) if part)
 
 
 def _confined(view: View) -> str | None:

@@ -59,7 +59,7 @@ def _version(outputs: Outputs, situation: Situation) -> str:
     if isinstance(product, str):
         product = product.removeprefix("Microsoft ")
         return f"{product} ({version})" if isinstance(version, str) else product
-    return "unknown"
+    return ""
 
 
 # -- readings ---------------------------------------------------------------------------------------
