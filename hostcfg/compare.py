@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hostcfg.errors import ProfileError
 from hostcfg.lean import dataclass
 from hostcfg.model import Difference, Finding, Native, Reading, State
 from hostcfg.settings import SETTINGS
@@ -68,6 +69,7 @@ def compare_with_targets(facts: Facts, targets: Sequence[Target], platform: Plat
     """Differences in the order of the targets, and findings for targets that can't be compared.
 
     A target whose reading is absent, denied or unparsed is never a difference: nobody knows.
+    ProfileError for a value that this system can't have.
     """
     keys = platform.keys(facts)
     differences: list[Difference] = []
@@ -84,7 +86,11 @@ def compare_with_targets(facts: Facts, targets: Sequence[Target], platform: Plat
         if target.rule == "one_of" and choose(facts, target) is None and not meets(reading.value, target):
             findings.append(_none_of(reading, target))
             continue
-        found = None if meets(reading.value, target) else _difference(facts, target, reading, key)
+        try:
+            found = None if meets(reading.value, target) else _difference(facts, target, reading, key)
+        except ValueError as error:  # a value that this system can't have under the key
+            message = f"{platform.title} can't have what the profile wants: {error}"
+            raise ProfileError(f"{message}; see `hostcfg profiles check`", key=target.setting) from error
         if found is not None:
             differences.append(found)
         elif reading.key is not None and (native := facts.native.get(reading.key)) is not None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from hostcfg.model import Target
+    from hostcfg.platforms.base import Key, Platform
     from hostcfg.profiles.structure import Expression, Input, Profile
 
 TRIAL_LINKS = (
@@ -86,11 +88,38 @@ def _trials(profile: Profile) -> Iterator[ProfileError]:
             for link in TRIAL_LINKS:
                 for inputs in _input_trials(profile):
                     try:
-                        profile_targets(profile, os=os, context=context, link=link, inputs=inputs)
+                        found = profile_targets(profile, os=os, context=context, link=link, inputs=inputs)
+                        yield from _refused(profile, os, found.targets)
                     except ProfileError as error:
                         yield error
                     except HostcfgError as error:
                         yield ProfileError(f"on {os}: {error.message}", path=profile.path, key=error.key)
+
+
+def _refused(profile: Profile, os: str, targets: Sequence[Target]) -> Iterator[ProfileError]:
+    """Words and native keys that the system's commands would not take."""
+    from hostcfg.platforms import get_platform, platform_names
+
+    if os not in platform_names():
+        return
+    platform, rows = get_platform(os), profile.block(os).rows
+    keys = platform.keys(None)
+    for target in targets:
+        words = target.value if isinstance(target.value, tuple) else (target.value,)
+        for word in words:
+            try:
+                if target.key is not None:
+                    platform.set_command(target.key, str(int(word)) if isinstance(word, bool) else str(word))
+                elif isinstance(word, str) and target.setting in keys:
+                    _encode(platform, keys[target.setting], word)
+            except (ValueError, HostcfgError) as error:
+                yield rows[target.setting][0].where.error(f"{platform.title} can't have this: {error}")
+
+
+def _encode(platform: Platform, key: Key, word: str) -> None:
+    """ValueError or UsageError where no command sets ``word``; some keys keep bits of what is there."""
+    if key.encode is not None:
+        platform.set_command(key.name, key.encode("0", word))
 
 
 def _input_trials(profile: Profile) -> Iterator[dict[str, str]]:

@@ -14,11 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
+from hostcfg.compare import compare_with_targets
 from hostcfg.errors import InputError, ProfileError
+from hostcfg.model import Target
+from hostcfg.platforms import get_platform
 from hostcfg.profiles import load_profile
 from hostcfg.profiles.check import check_profile
 from hostcfg.profiles.document import compose
 from hostcfg.profiles.schema import read_draft
+from hostcfg.reader import read_pasted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -239,3 +243,32 @@ def faults(text: str) -> tuple[InputError, ...]:
         return read_draft(compose(text, "own.yaml"), "own.yaml", ("linux",)).problems
     except ProfileError as error:
         return (error,)
+
+
+@pytest.mark.parametrize(
+    ("row", "os", "said"),
+    [
+        ("congestion_control: {rule: exact, value: name_of_sixteen_, ", "linux", "no name of an algorithm"),
+        ("congestion_control: {rule: exact, value: 'a b; id', ", "windows", "no value for netsh"),
+        ("queue_discipline: {rule: one_of, value: [fq, 'fq codel'], ", "linux", "no name of an algorithm"),
+        ("global.x: {rule: exact, value: 'a & calc', ", "windows", "no value for netsh"),
+    ],
+)
+def test_a_value_that_no_command_takes_is_a_fault_of_its_line(
+    row: str, os: str, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(
+        f"name: own\nsummary: s\nwhen: w\nos:\n  {os}:\n    settings:\n      {row} reason: r, source: s}}\n"
+    )
+    (fault,) = check_profile(str(path))
+    assert (fault.line, said in fault.message) == (7, True)
+
+
+def test_such_a_value_ends_a_diff_in_one_line() -> None:
+    target = Target("congestion_control", "exact", "a b; id", "r", "s")
+    facts = read_pasted("h", "kernel.osrelease = 6.1.0\nnet.ipv4.tcp_congestion_control = cubic\n", "h.txt")
+    with pytest.raises(
+        ProfileError, match=r"congestion_control: Linux can't have .* no name"
+    ):
+        compare_with_targets(facts, [target], get_platform("linux"))
