@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hostcfg.platforms.windows.outputs import PARSERS
 from tests.windows.samples import parse, parser, recognized, sample
 
 KEYS_14 = (
@@ -282,6 +283,40 @@ def test_usage_text_has_no_values_whatever_parser_reads_it() -> None:
 def test_results_of_set_in_other_languages(text: str, values: dict[str, object]) -> None:
     parsed = parse(text)
     assert (parsed.kind, parsed.values) == ("netsh-set", values)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sysctl: Zugriff verweigert auf Schlüssel »net.ipv4.tcp_fastopen_key«\n",
+        "sysctl: permission denied on key 'net.ipv4.tcp_fastopen_key'\n",
+        "net.core.rmem_max = 1\nsysctl: отказано в доступе к ключу «kernel.cap_last_cap»\n",
+        "mysql: Access denied for user 'root'@'localhost'\n",
+        "sshd[12]: access denied\n",
+    ],
+)
+def test_a_message_of_another_system_is_no_message_of_netsh(text: str) -> None:
+    assert [p.kind for p in PARSERS if p.recognize(text)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a]=]b [[ x]|y\n",
+        'if [[ "$x" ]]; then a[i=]=b|c; fi\n',
+        "http            80/tcp          www             # WorldWideWeb, the internet\n",
+        "Connect the device to the internet over TCP with a custom port\n",
+    ],
+)
+def test_brackets_and_words_that_stand_anywhere_are_no_output_of_netsh(text: str) -> None:
+    assert [p.kind for p in PARSERS if p.recognize(text)] == []
+
+
+def test_digits_of_other_scripts_are_no_numbers() -> None:
+    parsed = parser("netsh-chimneystats").parse("TCP Chimney statistics\nOffloaded : ²\nRefused : ٣\n")
+    assert parsed.values["settings"] == {"offloaded": "²", "refused": "٣"}
+    adapters = '"Name","InterfaceIndex","ReceiveLinkSpeed"\n"Ethernet","²","1000"\n'
+    assert parser("get-netadapter").parse(adapters).values["adapters"] == []
 
 
 def test_an_unknown_sentence_is_neither_success_nor_failure() -> None:

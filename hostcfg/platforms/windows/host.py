@@ -77,7 +77,7 @@ def parse_adapters(raw: str) -> Parsed:
 
     def read(row: dict[str, str]) -> Json:
         name, index = row.get("Name") or "", row.get("InterfaceIndex") or ""
-        if not name or not index.isdigit():
+        if not name or _digits(index) is None:
             return None
         return {
             "name": name,
@@ -95,7 +95,7 @@ def parse_routes(raw: str) -> Parsed:
 
     def read(row: dict[str, str]) -> Json:
         name, index = row.get("InterfaceAlias") or "", row.get("InterfaceIndex") or ""
-        if not name or not index.isdigit():
+        if not name or _digits(index) is None:
             return None
         return {
             "name": name,

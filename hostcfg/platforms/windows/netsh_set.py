@@ -32,6 +32,8 @@ _MAX_LINES = 40
 _ARGUMENT = regex(
     "^['\"\u2018\u201c\u201e\u00ab\u2039\u300c]\\s*(?P<name>[\\w.=\\-]{1,60}?)\\s*['\"\u2019\u201d\u201c\u00bb\u203a\u300d]"
 )
+_OF_UNIX = regex(r"\s*(?:[$#%] |-?(?:[a-z]+\[\d+\]|[a-z/][\w/.+-]{0,60}): |[\w-]+(?:\.[\w/-]+)+\s?[=:])")
+"""A program that names itself before its message (``sysctl: permission denied``), a prompt, a setting."""
 _VALUE_OF = regex(r"is not an acceptable value for ['\"](?P<name>\w{1,60})['\"]", re.IGNORECASE)
 
 
@@ -88,7 +90,7 @@ def _recognize(raw: str) -> int:
         return 0
     if all(is_ok(line) for line in lines):
         return 75
-    if "set-net" in raw.lower() or "categoryinfo" in raw.lower():
+    if "set-net" in raw.lower() or "categoryinfo" in raw.lower() or any(map(_OF_UNIX.match, lines)):
         return 0
     return 65 if len(lines) <= 6 and error_kind(" ".join(lines)) is not None else 0
 

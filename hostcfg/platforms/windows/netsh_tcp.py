@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
-from hostcfg.platforms.windows.domains import TEMPLATES
+from hostcfg.platforms.windows.domains import TEMPLATES, number
 from hostcfg.platforms.windows.fields import GLOBAL, HEURISTICS, HEURISTICS_WORDS, SUPPLEMENTAL
 from hostcfg.platforms.windows.mapping import is_labelled, map_rows, rows_of, split_row
 from hostcfg.platforms.windows.text import is_rule, plain_text
@@ -45,6 +45,11 @@ _TELLING_ALONE = frozenset(
 _WORD = regex(r"[a-z]+")
 _PROPERTY = regex(r"\s*(?!HyStart)(?:[A-Z][a-z0-9]+){2,8}(?:WS)?(?:\((?:ms|MSS)\))?\s*:")
 """A property of PowerShell's, as ``ScalingHeuristics``: no label of netsh's."""
+_TEMPLATE = regex(
+    r"templat|vorlage|model|plantilla|sjablo|szablon|sablon|skabelon|\bmal(?:l|len|li)?\b|modello|modelo"
+)
+"""A template in languages that can do without accents."""
+_NO_SENTENCE = regex(r"[0-9/#=|<>]")
 _CHIMNEY_LIMIT = 4096
 
 
@@ -111,8 +116,10 @@ def _template_of(line: str) -> str | None:
     """
     found: list[str] = _WORD.findall(line.lower())
     named = {word for word in found if word in TEMPLATES}
-    if "tcp" not in found or len(named) != 1 or "netsh" in found:
+    if "tcp" not in found or len(named) != 1 or "netsh" in found or _NO_SENTENCE.search(line):
         return None
+    if line.isascii() and not _TEMPLATE.search(line.lower()):
+        return None  # "tcp" and "internet" stand in many a line
     return named.pop()
 
 
@@ -143,7 +150,8 @@ def parse_chimneystats(raw: str) -> Parsed:
     bad = []
     for row in rows:
         if row.label.isascii() and row.word is not None:
-            settings["_".join(_WORD.findall(row.label))] = int(row.word) if row.word.isdigit() else row.word
+            value = number(0, 1 << 32)(row.word)
+            settings["_".join(_WORD.findall(row.label))] = row.word if value is None else value
         else:
             bad.append(row.line)
     said = [line for line in others if "chimney" in line.lower()]

@@ -22,6 +22,7 @@ from hostcfg.platforms.base import Parser
 from hostcfg.platforms.windows.domains import PROVIDERS, TEMPLATES, first_word
 from hostcfg.platforms.windows.enums import ENUMS
 from hostcfg.platforms.windows.powershell_errors import says_error
+from hostcfg.platforms.windows.templates import TCP_NAMES, in_order, steps_back
 from hostcfg.platforms.windows.text import MAX_LINES, is_rule, plain_text
 from hostcfg.platforms.windows.usage import HEAD_CHARS, is_usage
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from hostcfg.model import Json
+    from hostcfg.platforms.windows.templates import Record
 
 _LIST_ROW = regex(r"\s*(?P<name>[A-Z]\w{1,60}(?:\((?:ms|MSS)\))?)\s*:(?:\s+(?P<cell>.*))?")
 _HUMPS = regex(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -38,14 +40,6 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_TCP_NAMES = _words(
-    """SettingName MinRto MinRtoMs InitialCongestionWindow InitialCongestionWindowMss CongestionProvider
-    CwndRestart DelayedAckTimeout DelayedAckTimeoutMs DelayedAckFrequency MemoryPressureProtection
-    AutoTuningLevelLocal AutoTuningLevelGroupPolicy AutoTuningLevelEffective EcnCapability Timestamps
-    InitialRto InitialRtoMs ScalingHeuristics DynamicPortRangeStartPort DynamicPortRangeNumberOfPorts
-    AutomaticUseCustom NonSackRttResiliency ForceWS MaxSynRetransmissions AutoReusePortRangeStartPort
-    AutoReusePortRangeNumberOfPorts"""
-)
 _OFFLOAD_NAMES = _words(
     """ReceiveSideScaling ReceiveSegmentCoalescing Chimney TaskOffload NetworkDirect
     NetworkDirectAcrossIPSubnets PacketCoalescingFilter"""
@@ -69,7 +63,7 @@ def snake_case(name: str) -> str:
 
 def parse_tcp_setting(raw: str) -> Parsed:
     """``template.property`` for each template; null where the output holds an empty value."""
-    return _parse(raw, "get-nettcpsetting", "Get-NetTCPSetting", _TCP_NAMES)
+    return _parse(raw, "get-nettcpsetting", "Get-NetTCPSetting", TCP_NAMES)
 
 
 def parse_offload(raw: str) -> Parsed:
@@ -100,9 +94,6 @@ def _parse(raw: str, kind: str, command: str, known: frozenset[str]) -> Parsed:
                 values[full] = value
     values = {key: value for key, value in values.items() if key not in twice}
     return Parsed("windows", kind, command, values, (), (*bad, *rest))
-
-
-Record = dict[str, tuple["Json", str]]
 
 
 def _prefix(record: Mapping[str, tuple[Json, str]]) -> str | None:
@@ -167,7 +158,7 @@ def _list_records(
         if found is None or name not in known:
             rest += [line.strip()] if line.strip() else []
             continue
-        if name == "SettingName" or (found["name"] in record):
+        if name == "SettingName" or found["name"] in record or steps_back(record, name):
             record = {}
         if not record:
             records.append(record)
@@ -176,32 +167,12 @@ def _list_records(
             rest.append(line.strip())
             continue
         record[found["name"]] = (cell, line.strip())
-    return _in_order(records, rest)
+    return in_order(records, rest)
 
 
 def _may_be_cut(cell: Json) -> bool:
     """Whether a cell at which the text ends could have been longer: words show it, these do not."""
-    return cell is None or (isinstance(cell, str) and cell.isdigit())
-
-
-def _in_order(records: list[Record], rest: list[str]) -> tuple[list[Record], list[str]]:
-    """Records that are whole: a property may only belong to the template named above it.
-
-    Every template has the same properties in the same order.  Lines out of order mean that the
-    text was shuffled or spliced, and then nobody knows which template a line belongs to.
-    """
-    if len(records) < 2:
-        return records, rest
-    longest = max((list(record) for record in records), key=len)
-    ordered = all(_is_subsequence(list(record), longest) for record in records)
-    kept = [record for record in records if ordered and "SettingName" in record]
-    lost = [line for record in records if record not in kept for _, line in record.values()]
-    return kept, [*lost, *rest]
-
-
-def _is_subsequence(names: Sequence[str], of: Sequence[str]) -> bool:
-    rest = iter(of)
-    return all(name in rest for name in names)
+    return cell is None or (isinstance(cell, str) and cell.isdecimal())
 
 
 def _table_records(
@@ -278,7 +249,7 @@ def _names_in(raw: str) -> Iterator[str]:
 
 
 def _recognize_tcp_setting(raw: str) -> int:
-    return _recognize(raw, _TCP_NAMES, "SettingName")
+    return _recognize(raw, TCP_NAMES, "SettingName")
 
 
 def _recognize_offload(raw: str) -> int:
