@@ -9,12 +9,14 @@ import click
 from hostcfg.cli.common import (
     Session,
     code_of,
-    facts_of,
     host_options,
     output_options,
     profile_options,
     with_session,
 )
+from hostcfg.errors import HostcfgError
+from hostcfg.model import Plan
+from hostcfg.reader import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,13 +61,28 @@ def print_plans(session: Session, specs: Sequence[HostSpec], planner: Planner) -
     """Read, plan and print; the exit code."""
     from hostcfg.outputs.documents import plan_document
 
-    outcomes = session.read(specs, keep_text=True)
-    plans = [planner(facts) for facts in facts_of(outcomes)]
+    outcomes = [_planned(outcome, planner) for outcome in session.read(specs, keep_text=True)]
+    plans = [outcome for outcome in outcomes if isinstance(outcome, Plan)]
+    unplanned = [outcome for outcome in outcomes if isinstance(outcome, Outcome)]
 
     def blocks() -> list[Block]:
         from hostcfg.outputs.change_views import plan_blocks
 
         return plan_blocks(plans, details=session.details(plans))
 
-    session.emit(lambda: plan_document(plans), blocks)
-    return code_of(outcomes, differs=any(p.steps for p in plans))
+    session.emit(lambda: plan_document(outcomes), blocks)
+    return code_of(unplanned, differs=any(p.steps for p in plans))
+
+
+def _planned(outcome: Outcome, planner: Planner) -> Plan | Outcome:
+    """The plan of one host; what went wrong where there is none, told if it was not."""
+    from hostcfg.cli import report
+
+    if outcome.facts is None:
+        return outcome
+    try:
+        return planner(outcome.facts)
+    except HostcfgError as error:
+        error.host = error.host or outcome.spec.name
+        report(error)
+        return Outcome(outcome.spec, None, error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,16 +27,29 @@ def snapshot(session: Session, targets: tuple[str, ...], directory: Path) -> int
     from hostcfg.snapshot import dump_snapshot, snapshot_name
 
     specs = session.hosts(targets)
-    names = [snapshot_name(spec.name) for spec in specs]
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"two targets would write {name}: take their snapshots into two directories")
+    seen: dict[str, str] = {}
+    for spec in specs:
+        name = snapshot_name(spec.name)
+        first = seen.setdefault(name.casefold(), spec.name)  # file systems of macOS and Windows fold, too
+        if first != spec.name:
+            message = f"{first} and {spec.name} would both write {name}: take them into two directories"
+            raise UsageError(message)
+    _check_directory(directory)
     outcomes = session.read(specs, keep_text=True)
     for facts in facts_of(outcomes):
         path = directory / snapshot_name(facts.host)
         _write(path, dump_snapshot(facts))
         click.echo(path)
     return code_of(outcomes)
+
+
+def _check_directory(directory: Path) -> None:
+    """InputError before any host is asked, if nothing can be written there."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=directory).close()
+    except OSError as error:
+        raise InputError(f"can't be written: {error.strerror or error}", path=str(directory)) from None
 
 
 def _write(path: Path, text: str) -> None:

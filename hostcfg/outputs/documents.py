@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import HostcfgError
-from hostcfg.model import Reading, State
+from hostcfg.model import Plan, Reading, State
 from hostcfg.settings import SETTINGS
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from hostcfg.audit import DescribedProfile, ProfileAudit
     from hostcfg.compare import HostDifference
-    from hostcfg.model import Difference, Facts, Finding, Interface, Json, Parsed, Plan, Value
+    from hostcfg.model import Difference, Facts, Finding, Interface, Json, Parsed, Value
     from hostcfg.profiles import Profile
     from hostcfg.reader import Outcome
 
@@ -201,31 +201,34 @@ def host_diff_document(a: Facts, b: Facts, difference: HostDifference) -> dict[s
     }
 
 
-def plan_document(plans: Sequence[Plan]) -> dict[str, Json]:
-    """``hostcfg.plan/1``."""
+def plan_document(plans: Sequence[Plan | Outcome]) -> dict[str, Json]:
+    """``hostcfg.plan/1``; an outcome stands for a host without a plan, since it could not be read."""
+    return {"schema": "hostcfg.plan/1", "hosts": [_plan_host(plan) for plan in plans]}
+
+
+def _plan_host(plan: Plan | Outcome) -> dict[str, Json]:
+    if not isinstance(plan, Plan):
+        error = error_document(plan.error) if plan.error is not None else None
+        return {"host": plan.spec.name, "os": None, "status": "error", "error": error, "steps": []}
     return {
-        "schema": "hostcfg.plan/1",
-        "hosts": [
+        "host": plan.host,
+        "os": plan.os,
+        "status": "ok",
+        "error": None,
+        "steps": [
             {
-                "host": plan.host,
-                "os": plan.os,
-                "steps": [
-                    {
-                        "key": step.key,
-                        "from": step.from_raw,
-                        "to": step.to_raw,
-                        "command": step.command,
-                        "inverse": step.inverse,
-                        "persist": step.persist,
-                        "settings": list(step.settings),
-                        "reason": step.reason,
-                    }
-                    for step in plan.steps
-                ],
-                "notes": list(plan.notes),
+                "key": step.key,
+                "from": step.from_raw,
+                "to": step.to_raw,
+                "command": step.command,
+                "inverse": step.inverse,
+                "persist": step.persist,
+                "settings": list(step.settings),
+                "reason": step.reason,
             }
-            for plan in plans
+            for step in plan.steps
         ],
+        "notes": list(plan.notes),
     }
 
 

@@ -43,7 +43,7 @@ def fleet(tmp_path: Path) -> Path:
     return path
 
 
-def run(fleet: Path, *words: str) -> Ran:
+def run(fleet: Path, *words: str | Path) -> Ran:
     return hostcfg(*words, "-i", fleet, home=fleet.parent, HOSTCFG_STATE=str(fleet.parent / "state"))
 
 
@@ -158,6 +158,27 @@ def test_nothing_to_do_is_said(text: str, target: str, tmp_path: Path) -> None:
     (tmp_path / "i.yaml").write_text(text)
     ran = run(tmp_path / "i.yaml", "show", target)
     assert ran.one_line_of_trouble() == f"hostcfg: {target!r} has no hosts in this inventory"
+
+
+def test_a_plan_tells_which_hosts_have_none(fleet: Path) -> None:
+    (fleet.parent / "lon-2.txt").unlink()
+    ran = run(fleet, "plan", "@london", *WAN, "-o", "json")
+    assert ran.code == 2
+    one, two = ran.document["hosts"]
+    assert (one["host"], one["os"], one["status"], one["error"], len(one["steps"]) > 0) == (
+        *("lon-1", "linux", "ok", None),
+        True,
+    )
+    assert (two["host"], two["os"], two["status"], two["steps"]) == ("lon-2", None, "error", [])
+    assert two["error"]["kind"] == "input"
+
+
+def test_snapshots_are_refused_before_any_host_is_asked(fleet: Path) -> None:
+    fleet.write_text("hosts:\n  A: {address: 'file:lon-1.txt'}\n  a: {address: 'file:lon-1.txt'}\n")
+    line = run(fleet, "snapshot", "all", "-d", fleet.parent / "out").one_line_of_trouble()
+    assert line == "hostcfg: A and a would both write a.json: take them into two directories"
+    line = run(fleet, "snapshot", "a", "-d", fleet).one_line_of_trouble()
+    assert line == f"hostcfg: {fleet}: can't be written: File exists"
 
 
 def test_nan_is_no_time(fleet: Path) -> None:

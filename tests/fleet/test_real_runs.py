@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
+import shlex
 import signal
 import sqlite3
 import subprocess
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -213,6 +217,37 @@ def test_an_interrupt_lets_the_hosts_in_hand_come_to_an_end(fleet: Fleet, start:
     assert '"not_reached": [\n' in stdout
     assert fleet.history(newest(fleet))["run"] == "stopped"
     assert fleet.change("rollback", "--last").code == 0
+
+
+def test_a_disk_that_fills_up_ends_the_run_with_its_report(
+    fleet: Fleet, start: dict[str, str], tmp_path: Path
+) -> None:
+    """The journal is on a disk that the user's own check fills; later there is room again."""
+    fill = f"sh -c 'head -c 9000000 /dev/zero >{tmp_path}/fill 2>/dev/null; true'"
+    state = f'export HOSTCFG_STATE={tmp_path}/state; hostcfg() {{ {sys.executable} -m hostcfg "$@"; }}\n'
+    apply = f"hostcfg apply @fleet -i {fleet.inventory} {shlex.join(WAN)} --batch 2,100% --yes -o json"
+    script = (
+        f"mount -t tmpfs -o size=400k tmpfs {tmp_path}\n{state}"
+        f"{apply} --check {shlex.quote(fill)} >&3; echo code $?\nrm {tmp_path}/fill\n"
+        "hostcfg rollback --unfinished --yes >&2; echo settled $?\n"
+        "hostcfg rollback --last --yes >&2; echo back $?\n"
+    )
+    report = tmp_path.parent / "report.json"
+    command = [*fleet.prefix, "unshare", "-m", "sh", "-c", f"exec 3>{report}\n{script}"]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        env={**os.environ, "HOME": str(fleet.folder)},
+    )
+    assert done.stdout.split() == ["code", "2", "settled", "0", "back", "0"], done.stderr
+    told = {host["host"]: host["status"] for host in json.loads(report.read_text())["hosts"]}
+    assert {told["h01"], told["h02"]} == {"applied"}
+    assert set(told.values()) <= {"applied", "failed", "unknown"}
+    assert "hostcfg: stopped: no room for the journal on this disk" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_second_process_keeps_its_hands_off(fleet: Fleet, start: dict[str, str]) -> None:
