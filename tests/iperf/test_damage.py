@@ -166,3 +166,15 @@ def test_hostile_text_is_read_in_linear_time(piece: str) -> None:
         parser.parse(text)
     for parser in PARSERS:
         parser.parse(f"[  5] local a port 1 connected to b port 2\n{text}")
+
+
+def test_a_number_of_thousands_of_digits_is_no_number() -> None:
+    digits = "9" * 5_000
+    text = (
+        '{"start": {"connected": [{"socket": 5}], "version": "iperf 3.12", "test_start": {"protocol": "TCP", '
+        f'"num_streams": {digits}}}}}, "intervals": [], "end": {{"sum_received": {{"bits_per_second": 8e6, '
+        '"seconds": 10}}}'
+    )
+    (record,) = records(parse(text))
+    assert (record["streams"], record["received_bps"]) == (1, 8_000_000)  # of what is connected
+    assert len(records(parse(text[:-40]))) == 1  # a cut report is closed and read the same way

@@ -185,7 +185,7 @@ def _parameters(state: State, lines: list[str], at: int) -> int:
         return at
     try:
         found = json.loads("\n".join(lines[at : end + 1]))
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         state.unrecognized += [line.strip() for line in lines[at : end + 1]]
         return end + 1
     window, scalars = found.get("window"), state.test().scalars

@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 
 _NOT_A_NUMBER = regex(r"(?<=[:\[,])(?P<blank>[ \t]*)-?(?:nan|inf(?:inity)?)\b", re.IGNORECASE)
 _PIECE = regex(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[{}\[\],]', re.DOTALL)
-_DECODER = json.JSONDecoder()
+_LONGEST_INTEGER = 20
+"""Digits of 2^64: iperf counts in no larger numbers, and Python refuses to read some thousands."""
+
+
+def _integer(text: str) -> int | None:
+    return int(text) if len(text) <= _LONGEST_INTEGER else None
+
+
+_DECODER = json.JSONDecoder(parse_int=_integer)
 MOST_DEPTH = 200
 """iperf3 nests six levels; a document deeper than this is no report."""
 MOST_REPAIRS = 3
@@ -92,7 +100,7 @@ def _repaired(text: str, at: int) -> dict[str, Json] | None:
             if not stack:
                 return None
     try:
-        value = json.loads(text[at:end] + "".join(reversed(stack[:depth])))
+        value = json.loads(text[at:end] + "".join(reversed(stack[:depth])), parse_int=_integer)
     except (json.JSONDecodeError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
