@@ -7,7 +7,6 @@ import json
 import os
 import secrets
 import socket
-import sys
 from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Self
@@ -62,11 +61,9 @@ def who(user: Callable[[], str] = getpass.getuser) -> str:
     """The user who runs this, and who they were before sudo or doas."""
     try:
         name = user()
-    except (KeyError, OSError):  # a uid without a name
-        if sys.platform == "win32":
-            name = "an unknown user"
-        else:
-            name = str(os.getuid())
+    except (KeyError, OSError, ImportError):  # a uid without a name; a Windows that does not say who it is
+        number: Callable[[], int] | None = getattr(os, "getuid", None)
+        name = str(number()) if number is not None else "an unknown user"
     behind = os.environ.get("SUDO_USER") or os.environ.get("DOAS_USER")
     return f"{behind} as {name}" if behind and behind != name else name
 

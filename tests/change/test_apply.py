@@ -14,6 +14,7 @@ from hostcfg.model import Facts, Plan
 from hostcfg.rollback import rollback_change, rollback_last
 from tests.change.conftest import LAN, RFC1323_OFF, WAN, Lab, read
 from tests.change.namespace import Namespace
+from tests.change.test_journal import pending
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -164,7 +165,7 @@ def test_a_held_change_reverts_within_its_time(lab: Lab) -> None:
     start = lab.host.snapshot()
     change_id, _ = lab.apply(LAN, hold=True, revert_in_s=6)
     here = f"/var/lib/hostcfg/{change_id}"
-    wait_until(lambda: lab.host.sh(f"ls {here}/state.*") == f"{here}/state.restored\n")
+    wait_until(lambda: lab.host.sh(f"ls {here}/state.*", check=False) == f"{here}/state.restored\n")
     assert lab.host.snapshot() == start
     armed, restored = lab.host.sh(f"stat -c %.Y {here}/deadline; stat -c %.Z {here}/state.restored").split()
     took_s = float(restored) - float(armed)
@@ -174,6 +175,21 @@ def test_a_held_change_reverts_within_its_time(lab: Lab) -> None:
     assert late.status == "reverted"
     assert late.error is not None
     assert "already restored on the host" in late.error.message
+
+
+def test_a_held_change_keeps_another_from_being_called_done(lab: Lab) -> None:
+    """All is as wanted, but only until the timer takes it back."""
+    pending(lab.journal, 60)  # on another host: it is of no account here
+    change_id, _ = lab.apply(LAN, hold=True)
+    _, second = lab.apply(LAN)
+    assert (second.status, second.steps) == ("failed", ())
+    assert second.error is not None
+    assert second.error.message == (
+        f"host1: change {change_id} waits on it: hostcfg confirm {change_id} or hostcfg rollback {change_id}"
+    )
+    confirm_change(change_id, journal=lab.journal, connect=lab.connect)
+    _, third = lab.apply(LAN)
+    assert (third.status, third.error) == ("applied", None)
 
 
 def test_without_a_timer_nothing_restores_and_the_plan_says_so(lab: Lab) -> None:

@@ -10,12 +10,13 @@ import pytest
 from hostcfg.apply import ChangeOptions, apply_host
 from hostcfg.asking import run_whole
 from hostcfg.errors import ChangeRefused, HostError, JournalError
+from hostcfg.hostrun import HostRun
 from hostcfg.model import Section
 from hostcfg.plan import Wanted, plan_writes
 from hostcfg.platforms import get_platform
-from hostcfg.platforms.changer import Job, JobStep
+from hostcfg.platforms.changer import Job, JobStep, StatusReport
 from hostcfg.platforms.framing import split_frames
-from hostcfg.platforms.linux.change import CHANGER
+from hostcfg.platforms.linux.change import CHANGER, LinuxChanger
 from hostcfg.platforms.posix import reports
 from hostcfg.rollback import rollback_unfinished
 from hostcfg.transports.base import Command, CommandResult, Transport
@@ -150,6 +151,53 @@ def test_a_restore_that_fails_after_a_lost_confirmation_is_named(lab: Lab) -> No
 
 
 @pytest.mark.root
+def test_a_restore_that_fails_after_a_lost_connection_is_named(lab: Lab) -> None:
+    lab.host.set(LOW, "1000")
+    lab.host.set(HIGH, "5000")
+    lab.native = [HIGH]
+
+    def hear(event: str) -> None:
+        if event == "write journalled":
+            lab.host.set(LOW, "8000000")
+            lab.refuse = True
+
+    result = run(lab, {HIGH: "9000000", SACK: "0"}, hear)
+    assert result.status == "failed"
+    assert result.error is not None
+    assert result.error.message.endswith(f"connection refused; not put back: {HIGH}")
+    assert lab.host.get(SACK) == "1"
+
+
+class LosesFiles(LinuxChanger):
+    """A host that says that it could not put back the first step nor the first file."""
+
+    def read_status(self, nonce: str, result: CommandResult) -> StatusReport:
+        return replace(super().read_status(nonce, result), state="failed", unrestored=("1", "f.1"))
+
+
+@pytest.mark.root
+def test_a_file_that_is_not_back_is_named_by_its_path(lab: Lab) -> None:
+    with lab.connect("host1") as first:
+        rows = [Wanted(SACK, "0")]
+        plan = plan_writes(read(first, "host1"), get_platform("linux"), rows, persist=True)
+        lab.refuse = True
+        result = HostRun(
+            host="host1",
+            plan=plan,
+            draft=lab.journal.draft("apply"),
+            journal=lab.journal,
+            connect=lab.connect,
+            changer=LosesFiles(),
+            options=ChangeOptions(20),
+            on_event=lambda _: None,
+            paths=["/etc/sysctl.d/90-hostcfg.conf"],
+        ).over(first)
+    assert result.status == "failed"
+    assert result.error is not None
+    assert result.error.message.endswith(f"not put back: {SACK}, /etc/sysctl.d/90-hostcfg.conf")
+
+
+@pytest.mark.root
 def test_a_restore_that_fails_after_a_stop_is_named(lab: Lab) -> None:
     """A forced step without a way back keeps another value from coming back."""
     lab.host.set(LOW, "1000")
@@ -265,6 +313,10 @@ def test_a_holder_without_a_timer_and_one_that_nothing_is_known_of() -> None:
     refusal = reports.begin_report(JOB, young).refusal
     assert refusal is not None
     assert refusal.message.endswith("; it has just begun and not written anything yet")
+    running = sections(("refused", "locked\nX"), ("holder", "X\nstate=pending"), ("holder-timer", "alive 7"))
+    refusal = reports.begin_report(JOB, running).refusal
+    assert refusal is not None
+    assert refusal.message.endswith("; it reverts in 7 s unless it is confirmed")
     refusal = reports.begin_report(JOB, sections(("refused", "locked\n"))).refusal
     assert refusal is not None
     assert refusal.message.startswith("change unknown by ? from ?")

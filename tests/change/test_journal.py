@@ -27,6 +27,8 @@ from hostcfg.platforms.changer import StepReport
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from hostcfg.changes import Change
+
 PLAN = Plan(
     "web1",
     "linux",
@@ -46,6 +48,15 @@ PLAN = Plan(
 )
 BEFORE = FileState("/etc/sysctl.d/90-hostcfg.conf", None)
 AFTER = FileState("/etc/sysctl.d/90-hostcfg.conf", b"\x00\xff bytes\r\n", 0o640, 3, 4)
+
+
+def pending(journal: Journal, left_s: int | None) -> Change:
+    """A change that waits for its confirmation on web1, with so many seconds left."""
+    draft = journal.draft("apply", profile={"name": "wan"})
+    journal.planned(draft, PLAN, revert_in_s=60)
+    journal.begun(draft.id, "web1", identity={}, details={}, files=[], new_files=[], left_s=left_s)
+    journal.ended(draft.id, "web1", "pending")
+    return journal.change(draft.id)
 
 
 def fill(journal: Journal) -> str:
@@ -159,6 +170,11 @@ def test_who_of_a_user_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.delenv("SUDO_USER", raising=False)
     monkeypatch.delenv("DOAS_USER", raising=False)
     assert who(unknown) == str(os.getuid())
+
+    def no_pwd() -> str:
+        raise ImportError("No module named 'pwd'")  # Windows, where no variable names the user
+
+    assert who(no_pwd) == str(os.getuid())
 
 
 def test_who_of_a_uid_without_a_name() -> None:

@@ -173,6 +173,26 @@ def test_what_can_not_be_written_is_refused() -> None:
         make_plan(facts(), [difference("x", "net.ipv4.tcp_x", 0, None)], LINUX)
 
 
+def test_what_nobody_can_write_here_is_left_out_and_said() -> None:
+    why = "/proc/sys is mounted read-only here"
+    native = {**facts().native, RMEM: replace(facts().native[RMEM], fixed=why)}
+    rows = [
+        difference("recv_buffer_max", RMEM, 12582912, "4096\t131072\t12582912", 2),
+        difference("sack", "net.ipv4.tcp_sack", 0, "0"),
+    ]
+    plan = make_plan(facts(native=native), rows, LINUX)
+    assert [s.key for s in plan.steps] == ["net.ipv4.tcp_sack"]
+    assert plan.notes[0] == f"left out, since nobody can write {RMEM} here: {why}"
+    with pytest.raises(ChangeRefused, match=f"nobody can write anything that is wanted here: {why}"):
+        make_plan(facts(native=native), rows[:1], LINUX)
+
+
+def test_an_interface_that_was_not_read_does_not_follow() -> None:
+    native = {key: value for key, value in facts().native.items() if key != "qdisc/eth0"}
+    plan = make_plan(facts(native=native), [difference("queue_discipline", QDISC, "fq", "fq")], LINUX)
+    assert [s.key for s in plan.steps] == [QDISC]
+
+
 def test_persisting_names_the_file_and_what_wins_over_it() -> None:
     boot = (
         BootValue(RMEM, "1 2 3", "/etc/sysctl.conf", 7, "procps"),

@@ -40,6 +40,27 @@ def test_an_id_that_another_change_has_is_an_error(journal: Journal) -> None:
     assert [h.host for h in journal.change(draft.id).hosts] == ["web1", "web2"]
 
 
+@pytest.mark.root
+def test_a_second_attempt_at_a_host_has_a_backup_of_its_own(lab: Lab) -> None:
+    """A run that is resumed comes back to a host that was put back, and to no other."""
+    draft = lab.journal.draft("apply")
+    lab.drafts = [draft, draft]
+    _, first = lab.apply({SACK: "0", "net.ipv4.tcp_rmem": "1 1 2147483648"})
+    assert (first.status, first.attempt) == ("reverted", 1)
+    _, second = lab.apply({SACK: "0"})
+    assert (second.status, second.attempt) == ("applied", 2)
+    stored = lab.journal.host(draft.id, "host1")
+    assert ([s.key for s in stored.steps], stored.attempt) == ([SACK], 2)
+    assert lab.host.sh("ls -d /var/lib/hostcfg/2*").split() == [
+        f"/var/lib/hostcfg/{draft.id}",
+        f"/var/lib/hostcfg/{draft.id}.2",
+    ]
+    lab.drafts = [draft]
+    with pytest.raises(JournalError, match="has the host host1 already"):
+        lab.apply({"net.ipv4.tcp_ecn": "1"})
+    assert lab.host.get("net.ipv4.tcp_ecn") == "2"
+
+
 def test_a_column_that_is_none_is_refused(journal: Journal) -> None:
     with pytest.raises(ValueError, match="no such columns"), journal._database.transaction() as db:
         rows.update_host(db, "x", "y", nonsense="z")

@@ -288,6 +288,18 @@ def test_a_backup_that_is_gone_is_made_up_for_by_the_journal(lab: Lab) -> None:
     assert status(lab, change_id)[0] == "reverted"
 
 
+def test_a_backup_that_is_gone_does_not_make_other_peoples_values_ours(lab: Lab) -> None:
+    change_id, _ = lab.apply({SACK: "0"}, hold=True, revert_in_s=60)
+    lab.host.sh(f"kill -9 $(cat /var/lib/hostcfg/{change_id}/timer.pid); rm -r /var/lib/hostcfg")
+    lab.host.set(SACK, "7")
+    host = settle(lab)
+    assert host.status == "failed"
+    assert host.error is not None
+    assert "someone changed it to '7' since" in host.error.message
+    assert lab.host.get(SACK) == "7"
+    assert len(lab.journal.unfinished()) == 1  # it can still be forced
+
+
 def test_a_backup_that_is_gone_on_another_machine_is_not_made_up_for(lab: Lab) -> None:
     lab.apply({SACK: "0"}, hold=True, revert_in_s=60)
     lab.host.sh("kill -9 $(cat /var/lib/hostcfg/*/timer.pid); rm -r /var/lib/hostcfg")
