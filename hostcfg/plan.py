@@ -261,6 +261,11 @@ def _notes(facts: Facts, changer: Changer, steps: Sequence[Step], *, persist: bo
     for step in steps:
         if step.persist is None:
             notes.append(f"{step.key}: nothing on this system keeps it over a boot")
+        more = list(changer.persisted(facts, {step.key: step.to_raw}))[1:]
+        if more:
+            notes.append(
+                f"{step.key}: {' and '.join(more)} is written too, for the module that it needs at boot"
+            )
         winner = changer.outranked_by(facts, step.key)
         if winner is not None:
             notes.append(f"{step.key}: {winner} wins over {step.persist} at boot; change or remove that line")

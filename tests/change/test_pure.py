@@ -114,6 +114,17 @@ def test_what_no_linux_takes(key: str, raw: str, why: str | None) -> None:
     assert (said is None) if why is None else (said is not None and why in said)
 
 
+def test_a_plan_names_each_file_that_it_writes() -> None:
+    platform, wanted = get_platform("freebsd"), [Wanted("net.inet.tcp.cc.algorithm", "htcp")]
+    plan = plan_writes(freebsd(), platform, wanted, persist=True)
+    assert [s.persist for s in plan.steps] == ["/etc/sysctl.conf"]
+    assert (
+        "net.inet.tcp.cc.algorithm: /boot/loader.conf is written too, for the module that it needs at boot"
+        in plan.notes
+    )
+    assert not any("loader.conf" in note for note in plan_writes(freebsd(), platform, wanted).notes)
+
+
 def test_what_wins_over_us_on_freebsd() -> None:
     boot = (
         BootValue(MAXSOCKBUF, "1", "/etc/sysctl.conf", 3, "rc.d/sysctl"),
