@@ -85,3 +85,8 @@ def _up_to_gap(record: Record, of: Sequence[str]) -> Record:
     following = of[of.index(names[0]) :] if names[0] in of else []
     pairs = zip(names, following, strict=False)
     return {name: record[name] for name, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)}
+
+
+def _is_subsequence(names: Sequence[str], of: Sequence[str]) -> bool:
+    rest = iter(of)
+    return all(name in rest for name in names)
