@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from hostcfg.audit import audit_host
 from hostcfg.compare import meets
 from hostcfg.errors import UsageError
 from hostcfg.formula import LONGEST_FORMULA
@@ -15,6 +16,7 @@ from hostcfg.platforms.base import ProfileContext
 from hostcfg.profiles import find_profile, list_profiles, profile_targets
 from hostcfg.profiles.check import check_profile
 from hostcfg.profiles.structure import Expression
+from hostcfg.reader import read_pasted
 
 from .computing import CASE_1, COMMON, LAN, SYSTEMS, by_name, compute, values
 
@@ -177,3 +179,26 @@ def test_real_platforms_give_their_typical_host_targets_that_their_keys_can_writ
         assert found.targets or (name == "default" and found.notes), platform.name
         for target in found.targets:
             assert keys[target.setting].encode is not None, (platform.name, target.setting)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (
+            "kern.ostype: FreeBSD\nkern.ipc.maxsockbuf: 262144\nnet.inet.tcp.sendbuf_max: 262144\n",
+            "send_buffer_max",
+        ),
+        (
+            "TCP Global Parameters\n----------------------------------------------\n"
+            "Receive Window Auto-Tuning Level    : normal\nRFC 1323 Timestamps                 : disabled\n"
+            "ECN Capability                      : disabled\nInitial RTO                         : 3000\n",
+            "initial_rto",
+        ),
+        ("net.ipv4.tcp_rmem = 4096 87380 4194304\nnet.ipv4.tcp_sack = 1\n", "recv_buffer_max"),
+    ],
+)
+def test_default_knows_nothing_of_an_unknown_release(text: str, kept: str) -> None:
+    """256 KiB is stock on FreeBSD 8, 3000 ms on Windows 10 1909: the current release's is no target."""
+    audit = audit_host(read_pasted("h", text, "h.txt"), find_profile("default"), None, {})
+    assert audit.differences == ()
+    assert any("no stock value is known" in note and kept in note for note in audit.notes)

@@ -30,7 +30,7 @@ from hostcfg.platforms.freebsd.native import (
 )
 from hostcfg.platforms.freebsd.netstat import NETSTAT_PARSER, parse_netstat_m
 from hostcfg.platforms.freebsd.probe import probe_body
-from hostcfg.platforms.freebsd.stock import SOURCE, stock_values
+from hostcfg.platforms.freebsd.stock import CURRENT, SOURCE, stock_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -119,7 +119,7 @@ class FreeBsd(BsdPlatform):
                 "socket_buffer_ratio": 1.125,  # kern.ipc.maxsockbuf for a buffer of 1
                 "page_bytes": 4096,
             },
-            stock=stock_values(facts.release if facts is not None else None),
+            stock=stock_values(facts.release if facts is not None else CURRENT),
             stock_source=SOURCE,
         )
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SOURCE = "FreeBSD sys/netinet and sys/kern at this release"
 CURRENT = (14, 2)
-"""The release that is meant where none is known."""
+"""The release of a host that nobody has read: what ``render`` and ``profiles show`` are about."""
 
 KIB, MIB = 1024, 1024 * 1024
 
@@ -45,11 +45,13 @@ _SINCE: tuple[tuple[tuple[int, int], dict[str, Value | None]], ...] = (
 
 
 def stock_values(release: tuple[int, ...] | None) -> dict[str, Value]:
-    """Neutral settings of ``release`` as installed (None: the current one); unknown ones left out."""
-    at = (release or CURRENT)[:2]
+    """Neutral settings of ``release`` as installed; unknown ones left out.
+
+    None: the release is not known, so only what all of them have alike.
+    """
     found: dict[str, Value | None] = dict(_ALWAYS)
     for since, values in _SINCE:
-        if at >= since:
+        if release is not None and release[:2] >= since:
             found |= values
     cap = found.get("socket_buffer_max")
     if isinstance(cap, int):

@@ -26,12 +26,13 @@ SOURCE = "captures of netsh and Get-NetTCPSetting on untouched systems"
 
 def profile_context(situation: Situation, memory_bytes: int | None) -> ProfileContext:
     """Inputs for formulas, and the stock value of each setting where captures show it."""
-    build = CURRENT_BUILD if situation.build is None else situation.build
+    build = situation.build
     inputs: dict[str, Scalar] = {
-        "build": build,
         "largest_window_bytes": LEVEL_WINDOW_BYTES["experimental"],
         "normal_window_bytes": LEVEL_WINDOW_BYTES["normal"],
     }
+    if build is not None:
+        inputs["build"] = build
     if memory_bytes is not None:
         inputs["memory_bytes"] = memory_bytes
     if situation.server is not None:
@@ -39,15 +40,19 @@ def profile_context(situation: Situation, memory_bytes: int | None) -> ProfileCo
     return ProfileContext(inputs, stock_values(build, server=situation.server), SOURCE)
 
 
-def stock_values(build: int, *, server: bool | None) -> dict[str, Value]:
-    """Setting -> stock value; a setting whose stock depends on an unknown edition is left out."""
+def stock_values(build: int | None, *, server: bool | None) -> dict[str, Value]:
+    """Setting -> stock value; one that depends on an edition or a build that is not known is left out."""
     stock: dict[str, Value] = {
         "recv_buffer_max": LEVEL_WINDOW_BYTES["normal"],
         "recv_autotuning": True,
         "window_scaling": True,
         "timestamps": False,
-        "window_scaling_heuristics": build < BUILD_8_1,
     }
+    if server is not None:
+        stock["ecn"] = "on" if server else "off"
+    if build is None:
+        return stock
+    stock["window_scaling_heuristics"] = build < BUILD_8_1
     if build >= BUILD_8:
         stock["initial_rto"] = 1000 if build >= BUILD_2004 else 3000
         stock["initial_window"] = 10 if build >= BUILD_1607 else 4
@@ -56,8 +61,6 @@ def stock_values(build: int, *, server: bool | None) -> dict[str, Value]:
         stock["fast_open"] = "on" if build >= BUILD_1703 else "off"
     if build >= BUILD_1703:
         stock["pacing"] = "off"
-    if server is not None:
-        stock["ecn"] = "on" if server else "off"
     if build >= BUILD_CUBIC:
         stock["congestion_control"] = "cubic"
     elif server is not None:
