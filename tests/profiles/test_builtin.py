@@ -189,9 +189,11 @@ def test_real_platforms_give_their_typical_host_targets_that_their_keys_can_writ
             "send_buffer_max",
         ),
         (
-            "TCP Global Parameters\n----------------------------------------------\n"
-            "Receive Window Auto-Tuning Level    : normal\nRFC 1323 Timestamps                 : disabled\n"
-            "ECN Capability                      : disabled\nInitial RTO                         : 3000\n",
+            (
+                "TCP Global Parameters\n----------------------------------------------\n"
+                "Receive Window Auto-Tuning Level    : normal\nRFC 1323 Timestamps                 : disabled\n"
+                "ECN Capability                      : disabled\nInitial RTO                         : 3000\n"
+            ),
             "initial_rto",
         ),
         ("net.ipv4.tcp_rmem = 4096 87380 4194304\nnet.ipv4.tcp_sack = 1\n", "recv_buffer_max"),
