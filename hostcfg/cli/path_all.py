@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hostcfg.cli import report
 from hostcfg.cli.common import DIFFERS, INTERRUPTED, OK, TROUBLE, Session
 from hostcfg.cli.path_run import Analysed, Asked, analyse_path_of
+from hostcfg.cli.sharing import SharingSession
 from hostcfg.errors import HostcfgError, HostError, InternalError, UsageError
 from hostcfg.targets import HostSpec
 
@@ -24,14 +25,17 @@ if TYPE_CHECKING:
 
 
 def _analyse_all(session: Session, asked: Asked, paths: Sequence[PathSpec]) -> list[Found]:
-    """Every path, side by side, in order; where one could not be analysed its error, which was told."""
+    """Every path, side by side, in order; where one could not be analysed its error, which was told.
+
+    A hub has one connection for all its paths: sshd turns away who comes too often (MaxStartups).
+    """
     from hostcfg.cli.progress import progress
     from hostcfg.fleet import SideBySide
 
     def analyse(one: PathSpec) -> Found:
         own = replace(asked, rate=asked.rate or one.rate, rtt=asked.rtt or one.rtt)
         try:
-            return analyse_path_of(session, own, one.from_host, one.to_host)
+            return analyse_path_of(sharing, own, one.from_host, one.to_host)
         except HostcfgError as error:
             report(error)
             return error
@@ -46,6 +50,7 @@ def _analyse_all(session: Session, asked: Asked, paths: Sequence[PathSpec]) -> l
     done: dict[int, Found] = {}
     with (
         suppress(KeyboardInterrupt),
+        SharingSession.of(session) as sharing,
         progress(len(paths), verbose=session.verbose, what="paths") as tell,
     ):
         for index, analysed in SideBySide(paths, analyse, session.jobs):
