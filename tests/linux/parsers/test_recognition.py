@@ -93,3 +93,22 @@ def test_a_key_that_may_be_anybodys_is_claimed_with_few_points() -> None:
 def test_one_odd_line_in_a_dump_makes_no_config_of_it() -> None:
     dump = "".join(f"net.ipv4.conf.eth{n}.rp_filter = 0\n" for n in range(300))
     assert best(dump + "kernel.core_pattern = |/usr/lib/x %P \n").kind == "sysctl"
+
+
+@pytest.mark.parametrize("known", ["", "net.core.rmem_max = 212992\n"])
+def test_a_listing_of_names_that_nobody_knows_is_one_of_sysctl(known: str) -> None:
+    """Modules bring names, and roots, of their own: what is known is read, the rest is handed back."""
+    text = known + "".join(f"vendor.x.y{number} = {number}\n" for number in range(1000))
+    parser = best(text)
+    assert parser is not None
+    parsed = parser.parse(text)
+    assert (parsed.kind, len(parsed.unrecognized)) == ("sysctl", 1000)
+    assert dict(parsed.values) == ({"net.core.rmem_max": 212992} if known else {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["vendor.x.y = 1\n", "org.gradle.daemon=true\norg.a.b=1\norg.a.c=2\n", "a.b = 1\na.c = 2\nand words\n"],
+)
+def test_a_few_lines_with_dots_are_no_listing(text: str) -> None:
+    assert {p.kind for p in PARSERS if p.recognize(text) >= 25} == set()

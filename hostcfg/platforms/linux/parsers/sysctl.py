@@ -45,6 +45,11 @@ if TYPE_CHECKING:
 # Nothing that is only read can fail like this, in any language.
 _OF_WRITES = frozenset({"read_only", "invalid", "not_found", "syntax", "range"})
 _BSD_MARKS = ("unknown oid", "sysctl: oid ", "Tunable values are set in")
+_PRINTED = regex(r"[a-z][a-z0-9_-]{0,60}(?:\.[\w/*@:+-]{1,100}){1,12} = ?.*")
+"""A line as ``sysctl -a`` prints it, of whatever root: a module may bring its own."""
+_ANYBODYS, _LISTING = 20, 30
+"""Points where no key is Linux's own: none are enough, but for a listing of such lines alone."""
+_LISTED = 3
 _BY_SYSCTL = regex(r"^(?:\S*sysctl|error|warning|busybox)(?:\[[0-9]+\])?:|systemd-sysctl\[")
 
 
@@ -118,6 +123,7 @@ class _Face:
     linux: int
     bsd: int
     is_set: bool
+    printed: int  # of lines that have sysctl's form, whatever their key
 
 
 def _face(text: str) -> _Face:
@@ -132,7 +138,10 @@ def _face(text: str) -> _Face:
     is_set = bool(found.files) or any(map(_tells_of_a_write, by_sysctl))
     is_set = is_set or any("sysctl" in command and writes(command.split()) for command in found.commands)
     entries = len(found.entries) + len(found.refused)
-    return _Face(lines, entries, max(0, len(lines) - foreign), linux, bsd, is_set)
+    printed = sum(_PRINTED.fullmatch(line) is not None for line in lines)
+    # Beside keys of Linux, unknown ones are those of modules.
+    known = max(0, len(lines) - foreign, min(len(lines), printed) if linux else 0)
+    return _Face(lines, entries, known, linux, bsd, is_set, printed)
 
 
 def _tells_of_a_write(error: Problem) -> bool:
@@ -143,10 +152,12 @@ def _tells_of_a_write(error: Problem) -> bool:
 
 
 def _score(face: _Face, ceiling: int) -> int:
-    if face.bsd >= max(face.linux, 1) or not face.entries + face.linux:
+    if face.bsd >= max(face.linux, 1):
         return 0
     if not face.linux:
-        ceiling = 20  # "vm.foo = 1" may be anybody's
+        if _LISTED <= face.printed == len(face.lines):
+            return _LISTING
+        return share(face.known, face.lines, _ANYBODYS) if face.entries else 0
     if any(SECTION.fullmatch(line.strip(BLANKS)) for line in face.lines):
         ceiling = 30  # an INI file: tuned's
     return share(face.known, face.lines, ceiling)
