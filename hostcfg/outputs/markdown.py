@@ -20,7 +20,8 @@ def _block(block: Block) -> str:
     if isinstance(block, Heading):
         return f"### {escape(block.text)}" + (f" ({escape(block.aside)})" if block.aside else "")
     if isinstance(block, Paragraph):
-        return (f"**{escape(block.label)}:** " if block.label else "") + escape(block.text)
+        text = escape(block.text)
+        return f"**{escape(block.label)}:** {text}" if block.label else _opening(text)
     if isinstance(block, Code):
         fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", block.text)), default=0))
         return f"{fence}{block.language}\n{block.text.rstrip()}\n{fence}"
@@ -40,4 +41,10 @@ def _table(table: Table) -> str:
 
 def escape(text: str) -> str:
     """``text`` so that it shows as itself within a line or a table cell."""
-    return re.sub(r"([\\`*_\[\]<>|#~])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*_\[\]<>|#~&])", r"\\\1", " ".join(text.split()))
+
+
+def _opening(text: str) -> str:
+    """Escaped ``text`` that begins a line: it starts no list and no rule there."""
+    text = re.sub(r"^([-+=])", r"\\\1", text)
+    return re.sub(r"^([0-9]{1,9})(?=[.)](?:\s|$))", r"\1\\", text)

@@ -12,6 +12,7 @@ import pytest
 from rich.cells import cell_len
 
 from hostcfg.outputs.blocks import Column, Heading, Paragraph, Row, Table
+from hostcfg.outputs.markdown import to_markdown
 from hostcfg.outputs.text import make_console, print_blocks
 
 BLOCKS = (
@@ -62,3 +63,24 @@ def test_colour_on_a_terminal_unless_no_color_says_something(setting: str | None
     shown = os.read(ours, 4096)
     os.close(ours)
     assert (b"\x1b[" in shown) is coloured
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("a_b *c* `d` [e](f) <g>", "a\\_b \\*c\\* \\`d\\` \\[e\\](f) \\<g\\>"),
+        ("&lt;b&gt; | #1 ~x~", "\\&lt;b\\&gt; \\| \\#1 \\~x\\~"),
+        ("- item", "\\- item"),
+        ("+1", "\\+1"),
+        ("---", "\\---"),
+        ("1. first", "1\\. first"),
+        ("12) x", "12\\) x"),
+        ("10 Mbit/s, 3.5 s - all", "10 Mbit/s, 3.5 s - all"),
+        ("8.8.8.8", "8.8.8.8"),
+        ("two\nlines", "two lines"),
+    ],
+)
+def test_text_in_markdown_shows_as_itself(text: str, written: str) -> None:
+    assert to_markdown([Paragraph(text)]) == f"{written}\n"
+    cell = Table((Column("-"),), [Row(("= 1",))])
+    assert to_markdown([cell]) == "| - |\n| --- |\n| = 1 |\n"  # a cell opens no line
