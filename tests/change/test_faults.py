@@ -320,6 +320,22 @@ def test_a_link_in_place_of_the_file_is_left_alone(lab: Lab) -> None:
     assert lab.host.snapshot() == start
 
 
+@pytest.mark.parametrize("flag", ["i", "a"])
+def test_an_immutable_file_is_refused_before_anything_is_written(lab: Lab, flag: str) -> None:
+    path = "/etc/sysctl.d/90-hostcfg.conf"
+    lab.host.sh(f"echo '# fixed' >{path}")
+    if "Operation not supported" in lab.host.sh(f"chattr +{flag} {path} 2>&1; true"):
+        pytest.skip("this kernel's tmpfs has no attributes")
+    start = lab.host.snapshot()
+    _, result = lab.apply({SACK: "0"}, persist=True)
+    assert result.status == "failed"
+    assert result.error is not None
+    assert f"{path} is marked immutable or append-only" in result.error.message
+    assert lab.host.snapshot() == start
+    assert lab.host.sh("ls /var/lib/hostcfg") == ""
+    assert lab.apply({SACK: "0"})[1].status == "applied"  # what writes no file is not concerned
+
+
 def test_a_file_that_someone_changes_meanwhile_is_theirs(lab: Lab) -> None:
     def hear(event: str) -> None:
         if event == "write journalled":

@@ -67,6 +67,12 @@ hc_can_restore() {
 	return 0
 }
 
+# Whether a file has one of the flags of chflags(1) that no mode shows.
+hc_fixed_file() {
+	case $(ls -lod "$1" 2>/dev/null) in *[su]chg* | *[su]appnd*) return 0 ;; esac
+	return 1
+}
+
 hc_mode() {
 	return 0
 }

@@ -225,6 +225,13 @@ hc_can_restore() {
 	return 1
 }
 
+# Whether a file has chattr(1)'s i or a, which no mode shows.
+hc_fixed_file() {
+	hc_w=$(lsattr -d "$1" 2>/dev/null) || return 1
+	case ${hc_w%% *} in *[ia]*) return 0 ;; esac
+	return 1
+}
+
 # The permission bits of a key: a kernel that keeps one read-only gives it no write bit, for root either.
 hc_mode() {
 	[ "$1" = sysctl ] && ls -ld "$2" 2>/dev/null

@@ -106,6 +106,8 @@ hc_back_up() {
 	if [ -h "$2" ] || [ ! -f "$2" ]; then
 		hc_refuse file "$2 is no plain file ($(ls -ld "$2" 2>/dev/null)): hostcfg does not replace it"
 	fi
+	# before the copy: FreeBSD's would be as immutable, and stay for ever
+	hc_fixed_file "$2" && hc_refuse file "$2 is marked immutable or append-only: hostcfg does not take that away"
 	cp -p "$2" "$hc_dir/file.$1" && hc_same_file "$2" "$hc_dir/file.$1" || hc_refuse space "no room for a copy of $2"
 	hc_say "file.$1" "$(ls -lnd "$2")"
 	hc_say "bytes.$1" "$(hc_hex "$2")"
