@@ -150,12 +150,12 @@ def compare(made: Farm, count: int, rounds: int, ansible: Ansible | None) -> dic
 
 
 def least(costs: Sequence[Cost], floor: Sequence[Cost]) -> Cost:
-    """The least of each number against the floor's least: of what else the machine did as little as can be."""
+    """The least of each number against the floor's least: what else the machine did is in it least."""
     return Cost(*(min(getattr(c, n) for c in costs) / min(getattr(c, n) for c in floor) for n in NUMBERS))
 
 
 def aims(found: Mapping[int, Mapping[str, Sequence[Cost]]]) -> None:
-    """What is aimed at, beside what was measured: the median of the rounds' ratios, and the ratio of the least."""
+    """What is aimed at; what was measured, as the median of the rounds' ratios and the ratio of the least."""
     rows: list[tuple[str, float, float]] = []
 
     def against(text: str, number: str, costs: Sequence[Cost], floor: Sequence[Cost]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -157,6 +158,9 @@ def test_twenty_of_two_hundred_misbehave(farm: Farm) -> None:
     told = [line for line in stderr.splitlines() if line.startswith("hostcfg: ")]
     assert len(told) == 20
     assert all(any(f"{name}: " in line for line in told) for name in farm.kinds)
+    counts = [line for line in stderr.splitlines() if not line.startswith("hostcfg: ")]
+    assert counts  # where there is no terminal
+    assert all(re.fullmatch(r"\d+/200 hosts, \d+ failed", line) for line in counts)
     # those that hang use up their limits (login and command are two), the others are done by then
     assert took_s < TIMEOUT_S * 1.5
 
@@ -198,6 +202,26 @@ def test_more_hosts_hang_than_are_read_at_once(farm: Farm) -> None:
     assert all(line.endswith(": done\n") for line in lines)
     hosts = by_name(json.loads(stdout))
     assert sum(host["status"] == "ok" for host in hosts.values()) == 30
+
+
+def test_hosts_that_print_without_end_take_bounded_memory(farm: Farm) -> None:
+    """Of a host no more than 4 MiB are kept, a few times over while they are taken apart."""
+    farm.forced("endless", "command", "cat /dev/zero", 30)
+    farm.good(2)
+    process = farm.start("show", "all", "-o", "json", "--timeout", "60")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    with process.stdout, process.stderr:
+        hosts, told = by_name(json.loads(process.stdout.read())), process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 2
+    given_up = [line for line in told.splitlines() if line.startswith("hostcfg: endless")]
+    assert len(given_up) == 30
+    assert all(line.endswith("; given up") for line in given_up)
+    assert {hosts[name]["error"]["kind"] for name in farm.kinds} == {"command"}
+    assert {name for name, host in hosts.items() if host["status"] == "ok"} == {"good001", "good002"}
+    assert usage.ru_maxrss < (60 + 30 * 12) * 1024  # KiB on Linux
 
 
 def test_many_hosts_are_one_row_each_the_worst_first(farm: Farm) -> None:
