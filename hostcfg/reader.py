@@ -195,7 +195,9 @@ def read_pasted(host: str, text: str, path: str, *, os_name: str | None = None) 
         raise InputError(said, path=path) from None
     sections = [piece.section for piece in pasted.pieces if piece.parser.os in (name, "any")]
     facts = platform.assemble(host, sections)
-    return replace(facts, findings=(*facts.findings, *_partial(facts, pasted.unrecognized)))
+    left_out = pasted.left_out(name)
+    found = [Finding("left_out", "warning", left_out)] if left_out else []
+    return replace(facts, findings=(*found, *facts.findings, *_partial(facts, pasted.unrecognized)))
 
 
 def _partial(facts: Facts, unrecognized: Sequence[str]) -> list[Finding]:

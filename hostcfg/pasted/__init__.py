@@ -7,6 +7,7 @@ A text passes these rooms in this order::
     text     noise.py     mail quotes, log prefixes, escape sequences: taken off      -> lines
     lines    runs.py      cut at the prompts that prompts.py finds: a typed command
                           and what came out of it                                     -> runs
+    runs     systems.py   parted where settings of several systems stand in one           -> runs
     runs     blocks.py    a run without prompts cut where its content changes         -> runs
     runs     scores.py    every parser says how surely a run is its own (0..100), the
                           typed command adds points; the best one takes it            -> pieces

@@ -54,9 +54,8 @@ def _merged(pasted: Pasted) -> Parsed | None:
     parts = [piece.parser.parse(piece.section.text) for piece in pasted.own_pieces]
     if not parts:
         return None
-    others = {piece.parser.os for piece in pasted.pieces} - {pasted.os, ANY_OS}
-    notes = [f"the text also holds output of {os}, which is left out" for os in sorted(others)]
-    return merge(parts, notes, pasted.unrecognized)
+    left_out = pasted.left_out(pasted.os)
+    return merge(parts, [left_out] if left_out else [], pasted.unrecognized)
 
 
 def merge(parts: Sequence[Parsed], notes: Sequence[str], unrecognized: Sequence[str]) -> Parsed:

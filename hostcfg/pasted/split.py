@@ -13,6 +13,7 @@ from hostcfg.model import Section
 from hostcfg.pasted.blocks import blocks_of
 from hostcfg.pasted.runs import Run, runs_of
 from hostcfg.pasted.scores import Judge, Scores, hint
+from hostcfg.pasted.systems import are_strangers, by_system
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -61,11 +62,25 @@ class Pasted:
         """The pieces of ``os``, and those of programs that run anywhere."""
         return tuple(piece for piece in self.pieces if piece.parser.os in (self.os, ANY_OS))
 
+    def left_out(self, os: str | None) -> str | None:
+        """What to say of the pieces of other systems than ``os``, which are not used; None: nothing."""
+        lines = _lines_by_system(self.pieces)
+        others = [name for name in lines if name not in (os, ANY_OS)]
+        if os not in lines or not others:
+            return None
+        left = " and ".join(
+            f"{len(lines[name])} lines of {name} ({lines[name][0][:60]!r} ...)" for name in others
+        )
+        return (
+            f"the text holds outputs of several systems: {len(lines[os])} lines of {os} are used, {left} are "
+            "left out; give each host a file of its own"
+        )
+
 
 def split_pasted(text: str, parsers: Sequence[Parser]) -> Pasted:
     """``text`` as sections of the kinds that ``parsers`` know; never raises, linear in time."""
     judge = Judge(parsers, len(text))
-    cut = runs_of(text, judge.max_parts)
+    cut = [part for run in runs_of(text, judge.max_parts) for part in _of_systems(run)]
     runs = [part for run in cut for part in _parts(run, judge, max(1, judge.max_parts // len(cut)))]
     scored = _joined_transcripts([(run, _scores([run], judge)) for run in runs], judge)
     favourite = _favourite(points for _, points in scored)
@@ -101,7 +116,8 @@ def _joined_transcripts(scored: Sequence[tuple[Run, Scores]], judge: Judge) -> l
     for run, points in scored:
         best = points.best(None, CLOSE, 0)
         last = groups[-1][1] if groups else None
-        if best is not None and last is not None and best.transcript and last.kind == best.kind:
+        alike = best is not None and last is not None and best.transcript and last.kind == best.kind
+        if alike and not are_strangers(groups[-1][0][-1].lines, run.lines):
             groups[-1][0].append(run)
         else:
             groups.append(([run], best))
@@ -114,6 +130,12 @@ def _joined_transcripts(scored: Sequence[tuple[Run, Scores]], judge: Judge) -> l
 
 def _text_of(group: Group, parser: Parser) -> str:
     return "".join(run.text(transcript=parser.transcript) for run in group)
+
+
+def _of_systems(run: Run) -> list[Run]:
+    """``run``, parted where settings of several systems stand in it; the command stays with the first."""
+    parts = by_system(run.lines)
+    return [Run(run.command if not index else None, tuple(part)) for index, part in enumerate(parts)]
 
 
 def _parts(run: Run, judge: Judge, most: int) -> list[Run]:
@@ -147,9 +169,16 @@ def _favourite(scores: Iterable[Scores]) -> str | None:
 
 def _main_os(pieces: Sequence[Piece]) -> str | None:
     """The system with the most lines; of equals the first; ANY_OS only where there is no other."""
-    lines: dict[str, int] = {}
-    for piece in pieces:
-        lines[piece.parser.os] = lines.get(piece.parser.os, 0) + piece.section.text.count("\n")
+    lines = {os: len(held) for os, held in _lines_by_system(pieces).items()}
     if len(lines) > 1:
         lines.pop(ANY_OS, None)
     return max(lines, key=lambda os: lines[os]) if lines else None
+
+
+def _lines_by_system(pieces: Sequence[Piece]) -> dict[str, list[str]]:
+    """The lines that are not blank."""
+    lines: dict[str, list[str]] = {}
+    for piece in pieces:
+        held = [line for line in piece.section.text.splitlines() if line.strip()]
+        lines.setdefault(piece.parser.os, []).extend(held)
+    return lines

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,6 +52,16 @@ def parsers_for(text: str) -> Sequence[Parser]:
             parsers = [parser for folder in sure.folders for parser in _parsers_of(folder)]
             return tuple(parser for parser in parsers if sure.kinds is None or parser.kind in sure.kinds)
     return all_parsers()
+
+
+@lru_cache(maxsize=4096)
+def folders_with(name: str) -> tuple[str, ...] | None:
+    """The folders whose systems alone have settings below ``name`` (``net.ipv4``); None: not sure."""
+    for folder in _sure_names():
+        sure: Sure | None = import_module(f"{__name__}.{folder}.sure").sure_of(f"{name}.x = 1\n")
+        if sure is not None:
+            return sure.folders
+    return None
 
 
 @cache

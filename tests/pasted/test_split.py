@@ -156,3 +156,49 @@ def test_any_lines(lines: list[str]) -> None:
     found = split_pasted("\n".join(lines), PARSERS)
     for piece in found.pieces:
         piece.parser.parse(piece.section.text)
+
+
+LINUX_END = "net.core.rmem_max = 212992\nnet.ipv4.tcp_rmem = 4096 131072 6291456\n"
+BSD_END = "kern.ipc.maxsockbuf: 2097152\nnet.inet.tcp.sendspace: 32768\n"
+LINUX_VALUES = {
+    "net.core.rmem_max": 212992,
+    "net.ipv4.tcp_rmem": [4096, 131072, 6291456],
+}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LINUX_END + BSD_END,
+        BSD_END + LINUX_END,
+        f"{LINUX_END}\n{BSD_END}",
+        f"$ sysctl -a\n{LINUX_END}root@lon-2:~ # sysctl -a\n{BSD_END}",
+        "\n".join("\n".join(pair) for pair in zip(LINUX_END.split("\n"), BSD_END.split("\n"), strict=False)),
+    ],
+    ids=["joined", "the other way round", "paragraphs", "sessions", "line by line"],
+)
+def test_of_two_systems_one_is_read_and_the_other_named(text: str) -> None:
+    parsed = parse_pasted(text, all_parsers())
+    assert parsed is not None
+    said = " ".join(parsed.notes)
+    own = {k: v for k, v in parsed.values.items() if k in LINUX_VALUES}
+    if parsed.os == "linux":
+        assert (own, len(parsed.values)) == (LINUX_VALUES, 2)
+        assert "lines of linux are used" in said
+        assert "lines of freebsd" in said
+    else:
+        assert not own
+        assert "lines of freebsd are used" in said
+        assert "lines of linux ('" in said
+    assert "left out" in said
+
+
+def test_show_says_it_as_well() -> None:
+    from hostcfg.reader import read_pasted
+
+    found = [f for f in read_pasted("a", LINUX_END + BSD_END, "a.txt").findings if f.kind == "left_out"]
+    assert len(found) == 1
+    assert (
+        "2 lines of linux are used, 2 lines of freebsd ('kern.ipc.maxsockbuf: 2097152' ...)"
+        in found[0].message
+    )
