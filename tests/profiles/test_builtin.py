@@ -191,7 +191,8 @@ def test_real_platforms_give_their_typical_host_targets_that_their_keys_can_writ
         (
             (
                 "TCP Global Parameters\n----------------------------------------------\n"
-                "Receive Window Auto-Tuning Level    : normal\nRFC 1323 Timestamps                 : disabled\n"
+                "Receive Window Auto-Tuning Level    : normal\n"
+                "RFC 1323 Timestamps                 : disabled\n"
                 "ECN Capability                      : disabled\nInitial RTO                         : 3000\n"
             ),
             "initial_rto",

@@ -268,7 +268,5 @@ def test_a_value_that_no_command_takes_is_a_fault_of_its_line(
 def test_such_a_value_ends_a_diff_in_one_line() -> None:
     target = Target("congestion_control", "exact", "a b; id", "r", "s")
     facts = read_pasted("h", "kernel.osrelease = 6.1.0\nnet.ipv4.tcp_congestion_control = cubic\n", "h.txt")
-    with pytest.raises(
-        ProfileError, match=r"congestion_control: Linux can't have .* no name"
-    ):
+    with pytest.raises(ProfileError, match=r"congestion_control: Linux can't have .* no name"):
         compare_with_targets(facts, [target], get_platform("linux"))
