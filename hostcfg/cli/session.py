@@ -131,7 +131,9 @@ class Session:
         """What a name that is no host's may be a slip of; nothing for what the inventory names."""
         from hostcfg.targets import near_name
 
-        if spec.address != spec.name or (self.inventory is not None and spec.name in self.inventory.names):
+        if spec.address != spec.name or (
+            self.inventory is not None and self.inventory.match_names(spec.name)
+        ):
             return ""
         if spec.name == "all" and self.inventory is None:
             return "; all hosts of an inventory need one: give -i FILE"
