@@ -108,7 +108,7 @@ def _words(found: re.Match[str]) -> list[str]:
         raise ValueError(f"{shown!r}: the range has no end")
     if step < 1:
         raise ValueError(f"{shown!r}: the step is at least 1")
-    if begin.isdigit() and end.isdigit():
+    if begin.isdecimal() and end.isdecimal():
         return _numbers(begin, end, step, shown)
     if len(begin) != 1 or len(end) != 1 or begin not in _LETTERS or end not in _LETTERS:
         raise ValueError(f"{shown!r}: a range goes from number to number or from letter to letter")

@@ -82,7 +82,7 @@ def _side(facts: Facts, name: str, limiting: bool) -> str:
         return ""
     text = value_text(reading.value) if reading.state is State.VALUE else reading.state.value
     native = facts.native.get(reading.key or "")
-    if native is not None and native.raw is not None and native.raw.strip().isalpha() and text.isdigit():
+    if native is not None and native.raw is not None and native.raw.strip().isalpha() and text.isdecimal():
         text = f"{native.raw.strip()} ({text})"  # a level's name beside its bytes
     return text + MARK if limiting else text
 

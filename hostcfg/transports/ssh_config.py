@@ -99,7 +99,7 @@ class SshConfig:
             found = MatchingConfig.read(text, self._exec_answers).lookup(destination.host)
         except (ConfigParseError, CouldNotCanonicalize, KeyError, ValueError) as error:
             raise InputError(f"ssh configuration: {error}", host=destination.name) from None
-        numbers = [int(key[1:]) for key in found if key[0] == "k" and key[1:].isdigit()]
+        numbers = [int(key[1:]) for key in found if key[0] == "k" and key[1:].isdecimal()]
         return Said(
             host_name=found["hostname"],
             user=found.get("user"),

@@ -141,7 +141,7 @@ def _timer(found: Mapping[str, Section]) -> tuple[str | None, int | None]:
     if section is None:
         return None, None
     words = section.text.split()
-    if len(words) == 2 and words[1].isdigit():
+    if len(words) == 2 and words[1].isdecimal():
         return words[0], int(words[1])
     return (words[0] if words else None), None
 

@@ -87,7 +87,7 @@ def _left(found: Found) -> int | None:
     Sample of the section: ``schtasks 60``, the time that was asked for.
     """
     words = _text(found, "timer").split()
-    if len(words) < 2 or not words[1].isdigit():
+    if len(words) < 2 or not words[1].isdecimal():
         return None
     return int(words[1]) + (_MINUTE_S if words[0] == "schtasks" else 0)
 

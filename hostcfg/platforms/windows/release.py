@@ -129,7 +129,7 @@ def _recognize(raw: str) -> int:
     if labels & {"osbuildnumber", "windowsproductname", "osname", "oshardwareabstractionlayer"}:
         return 90
     cells = [line.partition(":")[2].strip() for line in lines if ":" in line]
-    systeminfo = any(_NT.match(cell) and cell.rstrip()[-1:].isdigit() for cell in cells)
+    systeminfo = any(_NT.match(cell) and cell.rstrip()[-1:] in "0123456789" for cell in cells)
     return 85 if systeminfo and any(cell.startswith("Microsoft Windows ") for cell in cells) else 0
 
 
