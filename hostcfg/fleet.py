@@ -5,6 +5,7 @@ Threads are daemons, so that an interrupted run ends at once and not when the sl
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 from collections import deque
@@ -191,20 +192,22 @@ def hosts_at_once() -> int:
 
     A host takes a socket, and one behind a ProxyCommand three pipes.
     """
-    try:
-        import resource
-    except ImportError:  # Windows counts sockets by memory
-        return MOST_JOBS * 2
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_JOBS * 2 * _DESCRIPTORS + _OWN_DESCRIPTORS
-    if soft == resource.RLIM_INFINITY or soft >= wanted:
-        return MOST_JOBS * 2
-    if hard == resource.RLIM_INFINITY or hard > soft:
-        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-        soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return max(1, (soft - _OWN_DESCRIPTORS) // _DESCRIPTORS)
+    return min(MOST_JOBS * 2, max(1, (_raise_descriptors(wanted) - _OWN_DESCRIPTORS) // _DESCRIPTORS))
+
+
+def _raise_descriptors(wanted: int) -> int:
+    """How many files and sockets this process may have open: ``wanted``, or what the hard limit leaves."""
+    if sys.platform != "win32":  # which counts sockets by memory
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            more = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            with suppress(OSError, ValueError):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (more, hard))
+            return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return wanted
 
 
 def threads_left() -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from hostcfg.errors import UsageError
@@ -53,29 +53,27 @@ _kept: list[tuple[int, Any]] = []  # a terminal that does not echo now, and how 
 @contextmanager
 def _terminal_kept() -> Iterator[None]:
     """Ctrl-C may leave the thread that asks behind: then :func:`restore_terminal` ends the question."""
-    try:
-        import termios
+    with ExitStack() as afterwards:
+        if sys.platform != "win32":  # where getpass reads the console key by key, and changes nothing
+            import termios
 
-        terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
-    except (ImportError, OSError):
+            with suppress(OSError):
+                terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+                afterwards.callback(os.close, terminal)
+                _kept.append((terminal, termios.tcgetattr(terminal)))
+                afterwards.callback(_kept.clear)
         yield
-        return
-    try:
-        _kept.append((terminal, termios.tcgetattr(terminal)))
-        yield
-    finally:
-        _kept.clear()
-        os.close(terminal)
 
 
 def restore_terminal() -> None:
     """Let the terminal echo again, if a question is still on it."""
-    for terminal, attributes in _kept:
+    if sys.platform != "win32":
         import termios
 
-        with suppress(OSError, termios.error):
-            termios.tcsetattr(terminal, termios.TCSANOW, attributes)
-            sys.stderr.write("\n")
+        for terminal, attributes in _kept:
+            with suppress(OSError, termios.error):
+                termios.tcsetattr(terminal, termios.TCSANOW, attributes)
+                sys.stderr.write("\n")
 
 
 def make_ssh_context(*, timeout_s: float, accept_new: bool, prompts: Prompts) -> SshContext:

@@ -256,7 +256,7 @@ class DoasTerminal(Dialogue):
             raise refusal("doas", self.stdout.decode("utf-8", "replace"), status, self.host)
         output, mark, rest = bytes(self.stdout).rpartition(self._end)
         code, newline, errors = rest.partition(b"\n")
-        if not mark or not newline or not code.isdecimal():
+        if not mark or not newline or not code.isdigit():
             raise HostError("command", "the output ends before the command did", host=self.host)
         return CommandResult(output, errors, int(code))
 
