@@ -151,6 +151,8 @@ def serve(made: Farm, listen: Sequence[str], prefix: Sequence[str] = ()) -> Iter
     config.write_text("\n".join(lines) + "\n")
     log = made.home / f"sshd-{tag}.log"
     command = [*prefix, SSHD, "-D", "-f", str(config), "-E", str(log)]
+    if setpriv := shutil.which("setpriv"):  # it ends even if the benchmark is killed
+        command = [setpriv, "--pdeathsig", "TERM", *command]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
     try:
         _wait_for(log, len(listen), process)
