@@ -167,7 +167,11 @@ def read_file(host: str, path: Path, *, os_name: str | None = None) -> Facts:
     data = read_bytes(path)
     if looks_like_snapshot(data):
         snapshot = load_snapshot(data, str(path))
-        return get_platform(snapshot.os).assemble(host, snapshot.sections)
+        try:
+            platform = get_platform(snapshot.os)
+        except UsageError as error:
+            raise InputError(str(error), path=str(path)) from error
+        return platform.assemble(host, snapshot.sections)
     from hostcfg.pasted import text_of
 
     return read_pasted(host, text_of(data, str(path)), str(path), os_name=os_name)
@@ -203,10 +207,11 @@ def read_pasted(host: str, text: str, path: str, *, os_name: str | None = None) 
 def _partial(facts: Facts, unrecognized: Sequence[str]) -> list[Finding]:
     """What a pasted text does not say: it is absent, never a default."""
     found = []
-    absent = [r.setting for r in facts.readings.values() if r.state is State.ABSENT]
+    known = [r for r in facts.readings.values() if r.state is not State.UNSUPPORTED]
+    absent = [r.setting for r in known if r.state is State.ABSENT]
     if absent:
-        held = len(facts.readings) - len(absent)
-        message = f"the text holds {held} of {len(facts.readings)} settings; the others are absent"
+        held = len(known) - len(absent)
+        message = f"the text holds {held} of {len(known)} settings; the others are absent"
         found.append(Finding("partial", "info", message, tuple(absent)))
     if unrecognized:
         first = unrecognized[0][:60]

@@ -190,6 +190,25 @@ def test_a_damaged_snapshot_is_named(tmp_path: Path) -> None:
     assert "hostcfg.snapshot/9" in hostcfg("show", f"file:{path}").one_line_of_trouble()
 
 
+def test_a_snapshot_of_a_system_that_this_release_does_not_know_is_named(tmp_path: Path) -> None:
+    (tmp_path / "far.txt").write_text(FACTS)
+    path = tmp_path / hostcfg("snapshot", "file:far.txt", "-d", ".", cwd=tmp_path).stdout.strip()
+    path.write_text(path.read_text().replace('"linux"', '"beos"'))
+    line = hostcfg("show", f"file:{path}").one_line_of_trouble()
+    assert f"{path}: unknown operating system 'beos'" in line
+
+
+def test_a_text_of_two_keys_says_how_little_it_holds(tmp_path: Path) -> None:
+    path = tmp_path / "far.txt"
+    path.write_text(
+        "FreeBSD 14.2\nkern.ostype: FreeBSD\nnet.inet.tcp.sendspace: 32768\nnet.inet.tcp.recvspace: 65536\n"
+    )
+    shown = hostcfg("show", f"file:{path}", "-o", "json").document["hosts"][0]
+    said = {finding["kind"]: finding["message"] for finding in shown["findings"]}
+    # of 34 neutral settings a FreeBSD has 23, as the README's table of settings says
+    assert said["partial"] == "the text holds 2 of 23 settings; the others are absent"
+
+
 def test_a_snapshot_that_can_t_be_written_leaves_nothing(tmp_path: Path, far_end: str) -> None:
     (tmp_path / "taken").write_text("a file where a directory is wanted")
     assert "taken" in hostcfg("snapshot", far_end, "-d", tmp_path / "taken").one_line_of_trouble()
