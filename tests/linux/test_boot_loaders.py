@@ -12,7 +12,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from hostcfg.platforms.linux.accepts import same_value
@@ -119,6 +119,11 @@ trees = st.dictionaries(st.sampled_from(PATHS), st.one_of(st.none(), texts), max
 @pytest.mark.parametrize("name", COMMANDS)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(tree=trees, conf=texts)
+@example(tree={PATHS[0]: "net.ipv4.tcp_syn*_retries=1\n-net.ipv4.tcp_syn*_retries"}, conf="")
+@example(
+    tree={PATHS[0]: "net.ipv4.tcp_syn*_retries=1\nnet.ipv4.tcp_*_retries=2\nnet.ipv4.tcp_syn*_retries=1\n"},
+    conf="",
+)
 def test_as_the_real_loader(
     name: str, tmp_path: Path, untouched: dict[str, str], tree: dict[str, str | None], conf: str
 ) -> None:

@@ -221,11 +221,17 @@ class _Run:
                 return
 
     def _read_glob(self, line: Assignment, value: BootValue) -> None:
+        is_systemd = self._loader.name == "systemd-sysctl"
+        earlier = self._globs.get(line.key)
         if not line.exclude:
+            if is_systemd and earlier is not None and earlier[1].raw == value.raw:
+                return  # its table has that already, and keeps its place
             self._globs.pop(line.key, None)
             self._globs[line.key] = (_Pattern(line.key), value)
+        elif is_systemd:
+            self._globs.pop(line.key, None)  # one table: the same pattern is taken back, as a key would be
         elif self._loader.name == "procps" and (self._loader.version or (5,)) > (4, 0, 2):
-            # systemd and procps 4.0.2 compare exclusions by name; procps later as patterns.
+            # 4.0.2 compares exclusions by name, later ones as patterns
             self._excluded_globs.append(line.key)
 
     def _exclude(self, key: str) -> None:
