@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -130,8 +128,7 @@ def test_never_raises_and_counts_lines(text: str, loader: Loader) -> None:
 
 @pytest.mark.parametrize("loader", LOADERS)
 @pytest.mark.parametrize("piece", ["/", ".", "net.", "a=", "\\\n", "net/ipv4/conf/", "-", "\r", "*"])
-def test_garbage_takes_linear_time(loader: Loader, piece: str) -> None:
+def test_two_megabytes_of_one_piece_hold_no_setting(loader: Loader, piece: str) -> None:
+    """Time that grows faster than the text would not end within a test's limit (pyproject.toml)."""
     text = piece * (2_000_000 // len(piece))
-    start = time.perf_counter()
-    assignments(text, loader)
-    assert time.perf_counter() - start < 10
+    assert {a.key for a in assignments(text, loader).assignments} <= {"a"}

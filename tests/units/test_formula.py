@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -171,9 +170,7 @@ def test_names_are_known_without_evaluating() -> None:
     ],
 )
 def test_deep_formulas_end_in_a_value_or_one_line(text: str) -> None:
-    started = time.perf_counter()
     assert "\n" not in str(outcome(text))
-    assert time.perf_counter() - started < 5
 
 
 @given(st.text(max_size=60))
