@@ -118,14 +118,14 @@ hc_time_left() {
 	[ "$hc_left" -ge 0 ] || hc_left=0
 }
 
-# Ends the timer: it would end by itself within a second of a final state.
+# Ends the timer, in a state in which it has nothing to do any more: it would end by itself within a second.
 hc_stop_timer() {
 	hc_time_left
 	[ "$hc_timer" = alive ] || return 0
 	if [ -e "$hc_dir/timer.unit" ] && systemctl stop "hostcfg-$hc_id.service" >/dev/null 2>&1; then
 		return 0
 	fi
-	kill "$hc_pid" 2>/dev/null
+	kill -9 "$hc_pid" 2>/dev/null
 	return 0
 }
 
