@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hostcfg.pasted.systems import settings_of_strangers
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -22,7 +24,7 @@ def blocks_of(lines: Sequence[str], judge: Judge, most: int) -> list[list[str]]:
     """
     blocks: list[tuple[str | None, list[str]]] = []
     for paragraph in _paragraphs(lines, most):
-        kinds = _kinds(paragraph, judge)
+        kinds = _with_strangers(paragraph, judge)
         parts = _by_line(paragraph, kinds, judge)
         for kind, part in parts:
             _add(blocks, kind, part, kinds if len(parts) == 1 else {kind or "": 100})
@@ -78,6 +80,21 @@ def _kinds(paragraph: Sequence[str], judge: Judge) -> dict[str, int]:
         if found > points.get(parser.kind, 0):
             points[parser.kind] = found
     return points
+
+
+def _with_strangers(paragraph: Sequence[str], judge: Judge) -> dict[str, int]:
+    """:func:`_kinds`, and those of the settings of another system that stand in the paragraph.
+
+    Beside a long table they are too few to be seen.
+    """
+    kinds = _kinds(paragraph, judge)
+    best = max(kinds, key=lambda kind: kinds[kind]) if kinds else None
+    for os in {parser.os for parser in judge.parsers if parser.kind == best}:
+        strangers = settings_of_strangers(paragraph, os)
+        if 0 < len(strangers) < len(paragraph):
+            found = _kinds(strangers, judge)
+            kinds = {kind: max(kinds.get(kind, 0), found.get(kind, 0)) for kind in {**kinds, **found}}
+    return kinds
 
 
 def _by_line(paragraph: list[str], kinds: dict[str, int], judge: Judge) -> list[tuple[str | None, list[str]]]:

@@ -29,6 +29,8 @@ CLOSE = 15
 SAME_OS_POINTS = 20
 CHANCE_LINES, CHANCE_SHARE = 2000, 500
 """Of more strange lines than a mail has, at least one in so many must be known."""
+SAYING_SHARE = 20
+"""Where fewer than one line in so many is known, something must come of those."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +101,17 @@ def split_pasted(text: str, parsers: Sequence[Parser]) -> Pasted:
 
 
 def _by_chance(pieces: Sequence[Piece], rest: Sequence[str]) -> bool:
-    """Whether so little of a long text is known that it looks known by chance: random bytes, a log."""
+    """Whether so little of a text is known that it looks known by chance: random bytes, a log."""
     known = sum(piece.section.text.count("\n") for piece in pieces)
+    if known * SAYING_SHARE < len(rest) and not any(_says_something(piece) for piece in pieces):
+        return True
     return len(rest) > CHANCE_LINES and known * CHANCE_SHARE < len(rest)
+
+
+def _says_something(piece: Piece) -> bool:
+    """Whether any value or error comes of it."""
+    parsed = piece.parser.parse(piece.section.text)
+    return bool(parsed.values) or any(value not in ([], {}) for value in parsed.extra.values())
 
 
 Group = list[Run]

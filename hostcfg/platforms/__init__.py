@@ -65,6 +65,12 @@ def folders_with(name: str) -> tuple[str, ...] | None:
 
 
 @cache
+def systems_of(folders: tuple[str, ...]) -> frozenset[str]:
+    """The systems, by the names that parsers give them, whose parsers stand in ``folders``."""
+    return frozenset(parser.os for folder in folders for parser in _parsers_of(folder))
+
+
+@cache
 def _sure_names() -> tuple[str, ...]:
     folders = [Path(path) for path in __path__]
     return tuple(n for n in platform_names() if any((folder / n / "sure.py").is_file() for folder in folders))

@@ -67,13 +67,30 @@ _MARKS = {
 }
 _SHARED_BUFFERS = regex(r"net\.inet\.tcp\.(?:send|recv)buf_(?:auto|inc|max)")
 
-_LINE = regex(rf"^[ \t]{{0,64}}(?P<name>{OID})[ \t]{{0,64}}(?P<separator>[:=])", re.MULTILINE)
-_NAME = regex(rf"(?<![\w.]){OID}")
-_LINUX_LINE = regex(
-    r"^[ \t]{0,64}(?:net[./](?:ipv4|ipv6|core|netfilter|bridge|unix|mptcp)|kernel|fs|abi|sunrpc|crypto)"
-    r"[./][\w./-]+[ \t]{0,64}=",
+_LINE = regex(
+    rf"^[ \t]{{0,64}}(?P<name>{OID})[ \t]{{0,64}}(?P<separator>[:=])(?![^\n]{{0,400}};[ \t]{{0,8}}$)",
     re.MULTILINE,
 )
+_NAME = regex(rf"(?<![\w.]){OID}")
+_LINUX_NAME = (
+    r"(?:net[./](?:ipv4|ipv6|core|netfilter|bridge|unix|mptcp)|kernel|fs|abi|sunrpc|crypto)[./][\w./-]+"
+)
+_LINUX_LINE = regex(rf"^[ \t]{{0,64}}{_LINUX_NAME}[ \t]{{0,64}}=", re.MULTILINE)
+LINUX_CALL = regex(rf"\bsysctl\b[^\n]{{0,200}}[ \"']{_LINUX_NAME}")
+"""sysctl(8) called with a name that only Linux has."""
+_LISTED = regex(r"[a-z][a-z0-9_-]{0,60}(?:\.[\w%+@,-]{1,100}){2,12}: \S*(?: -?\d+)*")
+"""A line as sysctl(8) prints it, of whatever first level: a module may bring its own."""
+_LISTED_LEAST = 3
+_BESIDE = regex(r"\s*(?:#.*|\$ .*|==> .*|\S*sysctl: .*|\w{3,6} level name .*|[0-9].*)?")
+"""What stands beside settings: comments, calls, headers, complaints, and the rows of tables of numbers."""
+TABLE_ROW = regex(rf"^\|?\s?`?{OID}`?\s?\|[^|]*\|", re.MULTILINE)
+"""``| net.inet.tcp.tso | integer | 1 | ...``"""
+_LONG_VALUE = regex(
+    r"^(?:kern\.(?:conftxt|msgbuf|geom\.conf\w+|sched\.topology_spec)|hw\.intrs)\s?[:=]", re.MULTILINE
+)
+_PLAIN = regex(r"[^:=]{1,200}[:=]\s{0,16}(?:\S*(?:[\s,]+-?\d+)*|\".*|.* -> .*|[^#]*#.*)\s*|.*\|.*")
+"""A setting of one word, of numbers, in quotes, changed, with a comment, or a row of a table."""
+_PROSE_SCAN, _PROSE_SHARE, _MAIL_LINES, _FEW_LINES = 1 << 16, 4, 20, 4
 _OSTYPE = regex(r"kern\.ostype\s{0,8}[:=]\s{0,8}(\w+)")
 _OSTYPES = {
     "Darwin": "macos",
@@ -99,6 +116,8 @@ class Evidence:
     equals: int
     linux: int
     points: dict[str, float]
+    is_prose: bool = False  # more than a mail's words between the settings
+    printed: bool = False  # nothing but lines of sysctl(8)'s form, whatever their names
 
     @property
     def likely(self) -> str:
@@ -129,4 +148,28 @@ def evidence(text: str) -> Evidence:
         points[_OSTYPES[named[1]]] += 1000
     points["macos"] += 0.4 * sum(1 for _ in _WEAK.finditer(text[:65536]))
     equals = sum(1 for match in found if match["separator"] == "=")
-    return Evidence(len(found), equals, sum(1 for _ in _LINUX_LINE.finditer(text)), points)
+    linux = sum(1 for pattern in (_LINUX_LINE, LINUX_CALL) for _ in pattern.finditer(text))
+    return Evidence(len(found), equals, linux, points, _is_prose(text), not found and _is_listing(text))
+
+
+def _is_prose(text: str) -> bool:
+    """Whether few lines are settings beside words: random ones hold a name and a colon too."""
+    if _LONG_VALUE.search(text):
+        return False
+    settings = plain = others = 0
+    for line in text[:_PROSE_SCAN].splitlines():
+        if _LINE.match(line) or TABLE_ROW.match(line) or _LISTED.fullmatch(line):
+            settings += 1
+            plain += _PLAIN.fullmatch(line) is not None
+        elif not _BESIDE.fullmatch(line):
+            others += 1
+    if settings and not plain:
+        return others > _FEW_LINES
+    return others > _MAIL_LINES and settings * _PROSE_SHARE < others
+
+
+def _is_listing(text: str) -> bool:
+    """Whether every line is of the form; the beginning of a long text tells."""
+    lines = [line for line in text[:_PROSE_SCAN].split("\n") if line.strip()]
+    whole = lines if text.endswith("\n") and len(text) <= _PROSE_SCAN else lines[:-1]  # the last may be cut
+    return len(whole) >= _LISTED_LEAST and all(_LISTED.fullmatch(line.rstrip()) for line in whole)

@@ -13,7 +13,7 @@ from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.bsd.calls import parse_calls
 from hostcfg.platforms.bsd.conf import ConfText, read_conf
-from hostcfg.platforms.bsd.family import Evidence, evidence
+from hostcfg.platforms.bsd.family import LINUX_CALL, TABLE_ROW, Evidence, evidence
 from hostcfg.platforms.bsd.sysctl import SysctlText, read_sysctl
 from hostcfg.platforms.bsd.tables import parse_available
 from hostcfg.platforms.bsd.values import OID, parse_int, typed
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hostcfg.platforms.bsd.values import NativeKey
 
 _BSD_NAME = regex(
-    r"(?:kern|hw|machdep|security|vfs|audit|ktrace|iogpu|kperf|apfs|ddb|proc|lwkt|jail)\."
+    r"(?:kern|hw|machdep|security(?=\.(?:bsd|jail|mac|pax|models|curtain))|vfs|audit|ktrace|iogpu|kperf|apfs|ddb|proc|lwkt|jail)\."
     r"|net\.(?:inet6?|link|route|isr|netlink|bpf|classq|necp|mptcp|graph|key|local|raw|wlan|\w+\.en[0-9])\."
 )
 _OUTPUT = regex(
@@ -40,8 +40,9 @@ _READ_ONLY = regex(
     r"(?:kern\.(?:os\w+|version|hostname|boottime)|hw\.(?:model|machine\w*|ncpu|physmem\w*)|net\.inet\.tcp\.(?:states|pcbcount))="
 )
 _CONF_HEADER = regex(r"(?:==> |\$ cat |\$ more |\$ less )\S*sysctl\.conf")
-_TABLE_ROWS = regex(rf"^\|?\s?`?{OID}`?\s?\|[^|]*\|", re.MULTILINE)
 _SCAN = 1 << 20
+LISTING = 30
+"""Points where no name is known, but all lines have the form: just enough."""
 UNDECIDED = 10
 """Points less for each cousin where no key tells them apart: the rest of the text may decide."""
 
@@ -73,10 +74,14 @@ def sysctl_conf_parser(os: str, keys: Mapping[str, NativeKey]) -> Parser:
 def recognize_sysctl(os: str, text: str) -> int:
     """How surely ``text`` is what sysctl(8) of ``os`` printed."""
     found = evidence(text[:_SCAN])
+    if found.is_prose:
+        return 0
     if _OUTPUT.search(text[:_SCAN]) or _has_call(text[:_SCAN]):
         return _score(os, found, text, 80)
+    if found.printed:
+        return LISTING if os == "freebsd" else 0
     if not found.lines:
-        rows = sum(1 for _, _ in zip(range(2), _TABLE_ROWS.finditer(text[:_SCAN]), strict=False))
+        rows = sum(1 for _, _ in zip(range(2), TABLE_ROW.finditer(text[:_SCAN]), strict=False))
         return _score(os, found, text, 88) if rows == 2 else 0
     if found.equals > found.lines / 2 and not _READ_ONLY.search(text[:_SCAN]):
         return _score(os, found, text, 40)
@@ -86,7 +91,7 @@ def recognize_sysctl(os: str, text: str) -> int:
 def recognize_sysctl_conf(os: str, text: str) -> int:
     """How surely ``text`` is a sysctl.conf of ``os``."""
     found = evidence(text[:_SCAN])
-    if not found.lines or _OUTPUT.search(text[:_SCAN]) or _has_call(text[:_SCAN]):
+    if not found.lines or found.is_prose or _OUTPUT.search(text[:_SCAN]) or _has_call(text[:_SCAN]):
         return 0
     if _CONF_HEADER.search(text[:_SCAN]):
         return _score(os, found, text, 95)
@@ -95,7 +100,8 @@ def recognize_sysctl_conf(os: str, text: str) -> int:
 
 def _has_call(text: str) -> bool:
     """Whether sysctl(8) itself was typed, and not only its name somewhere in a command."""
-    return any(parse_calls(match[1]) for _, match in zip(range(1000), _TYPED.finditer(text), strict=False))
+    typed_lines = (match[1] for _, match in zip(range(1000), _TYPED.finditer(text), strict=False))
+    return any(parse_calls(line) and not LINUX_CALL.search(line) for line in typed_lines)
 
 
 def _score(os: str, found: Evidence, text: str, base: int) -> int:

@@ -15,7 +15,17 @@ from hostcfg.platforms.sure import Signs, Sure, holds_only
 
 _ROOTS = "net vm vfs hw dev debug machdep user kstat ddb proc jail lwkt audit ktrace p1003_1b"
 _SIGNS = Signs(
-    own=("net.inet.", "net.inet6.", "net.link.", "net.local.", "net.isr.", "net.bpf.", "kern.", "security."),
+    own=(
+        "net.inet.",
+        "net.inet6.",
+        "net.link.",
+        "net.local.",
+        "net.isr.",
+        "net.bpf.",
+        "kern.",
+        "security.bsd.",
+        "security.jail.",
+    ),
     shared=tuple(f"{root}." for root in _ROOTS.split()),
     foreign=("net.core", "net.ipv4", "net.ipv6", "net.netfilter", "net.bridge", "kernel.", "fs."),
     separators=":=",

@@ -22,9 +22,11 @@ When = Literal["runtime", "increase", "loader", "read"]
 Scope = Literal["vnet", "global"]
 
 _TOP_LEVELS = (
-    *("kern", "vm", "vfs", "net", "debug", "hw", "machdep", "user", "p1003_1b", "compat", "security", "dev"),
+    *("kern", "vm", "vfs", "debug", "hw", "machdep", "user", "p1003_1b", "compat", "dev"),
     *("kstat", "proc", "emul", "ddb", "audit", "ktrace", "iogpu", "kperf", "iokit", "apfs", "jail", "lwkt"),
     "sysctl",
+    r"net(?!\.(?:ipv[46]|core|netfilter)\.)",  # Linux's
+    r"security(?=\.(?:bsd|jail|mac(?:_\w+)?|pax|models|curtain|sadvise|codesigning)\.)",  # not Java's
 )
 
 OID = rf"(?:{'|'.join(_TOP_LEVELS)})(?:\.[A-Za-z0-9_%][\w%+@,-]*)+\.?"

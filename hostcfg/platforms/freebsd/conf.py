@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from hostcfg.model import Json
 
 _MODULE = r"[a-z_]\w{0,64}_(?:load|name|type|flags|before|after)"
-_TREE = r"(?:hint|hw|kern|vm|vfs|net|machdep|debug|dev|compat|security)(?:\.[\w%-]{1,64}){1,8}"
+_TREE = (
+    r"(?:hint|hw|kern|vm|vfs|net|machdep|debug|dev|compat|security(?=\.(?:bsd|jail|mac)))"
+    r"(?:\.[\w%-]{1,64}){1,8}"
+)
 _PLAIN = r'"?-?[\w./-]{1,64}"?\s{0,8}(?:#|$)'
 _LOADER_LINE = regex(
     rf'^[ \t]{{0,16}}(?:{_MODULE}\s?=\s?"|{_TREE}\s?=\s?{_PLAIN})',

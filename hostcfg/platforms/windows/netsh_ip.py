@@ -226,6 +226,14 @@ def _recognize_rows(raw: str, read: Callable[[str], Json], heading: str) -> int:
     return 85 if rows and any(is_rule(line) for line in lines[:60]) else 0
 
 
+_LEAST = 255
+"""netsh refuses a range of fewer ports, and one that starts below 1025."""
+
+
+def _is_plausible(port: int | str | None) -> bool:
+    return isinstance(port, int) and port >= _LEAST
+
+
 def _recognize_dynamicport(raw: str) -> int:
     if is_usage(raw):
         return 0
@@ -234,7 +242,7 @@ def _recognize_dynamicport(raw: str) -> int:
         return 0
     titled = any(":" not in line and _PROTOCOL.search(line.lower()) for line in lines)
     rows = [row for row in map(split_row, lines) if row is not None]
-    ports = [row for row in rows if row.word is not None and _port(row.word) is not None]
+    ports = [row for row in rows if row.word is not None and _is_plausible(_port(row.word))]
     if not ports or len(rows) > 2:
         return 0
     known = sum(_port_key(row) is not None for row in ports)

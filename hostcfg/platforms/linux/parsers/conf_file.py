@@ -146,7 +146,8 @@ class _Face:
         elif (command := command_of(stripped)) is not None and not writes(command.split()):
             self.output += 1  # a session in which something is read
         elif is_shell(stripped) or _ARRAY_START.match(stripped):
-            is_set = any(name in stripped for name in (*LINUX_NAMES, "/proc/sys/", " vm."))
+            dotted = stripped.replace("/", ".")  # sysctl takes net/ipv4/tcp_rmem too
+            is_set = any(name in dotted for name in (*LINUX_NAMES, ".proc.sys.", " vm."))
             self.known, self.marks = self.known + 1, self.marks + 1
             self.linux, self.shell = self.linux + is_set, self.shell + is_set
             self.bsd += any(f" {name}" in stripped for name in BSD_NAMES)
