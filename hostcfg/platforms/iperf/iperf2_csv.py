@@ -138,6 +138,8 @@ def _add_totals(record: Record, totals: dict[str, re.Match[str]], first: re.Matc
     """CSV does not say which end printed it: rates stand as sent, ``role`` stays unknown."""
     whole = totals.get("-1")
     parts = [row for name, row in totals.items() if name != "-1"]
+    if len(parts) < len(record.streams):
+        parts = []  # the total of one is lost, and with it that of all
     record.scalars = {
         "started": first["time"],
         "protocol": "UDP" if first["udp"] else "TCP",

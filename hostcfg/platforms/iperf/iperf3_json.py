@@ -230,21 +230,26 @@ def _add_intervals(record: Record, document: Object, suffix: str) -> None:
     pmtu = []
     for row in _objects(document.get("intervals")):
         total = row.get(f"sum{suffix}")
-        if isinstance(total, dict):
-            record.sums.append(_interval(total, None))
+        if isinstance(total, dict) and (interval := _interval(total, None)) is not None:
+            record.sums.append(interval)
         for part in _objects(row.get("streams")):
             name = str(integer(part.get("socket")))
             if wanted and name not in wanted and name != "None":
                 continue
-            record.parts.append(_interval(part, None if name == "None" else name))
+            if (interval := _interval(part, None if name == "None" else name)) is not None:
+                record.parts.append(interval)
             pmtu.append(integer(part.get("pmtu")) or 0)
     record.scalars["mtu_bytes"] = max(pmtu, default=0) or None
 
 
-def _interval(row: Object, stream: str | None) -> Interval:
+def _interval(row: Object, stream: str | None) -> Interval | None:
+    """None where the report is cut before it says when the interval ends."""
+    start, end, seconds = (_float(row.get(name)) for name in ("start", "end", "seconds"))
+    if start is not None and end is None and seconds is None:
+        return None
     return Interval(
-        _float(row.get("start")) or 0.0,
-        _float(row.get("end")) or _float(row.get("seconds")) or 0.0,
+        start or 0.0,
+        end if end is not None else (start or 0.0) + (seconds or 0.0),
         integer(row.get("bytes")),
         integer(row.get("bits_per_second")),
         stream,
@@ -276,8 +281,12 @@ def _flat(document: Object) -> dict[str, Json]:
 
 
 def _sum(end: Object, name: str) -> Object:
-    """``end.sum_sent``; UDP of older versions has one ``end.sum``."""
-    return _inner(end, name) or (_inner(end, "sum") if not name.endswith("reverse") else {})
+    """``end.sum_sent``; UDP of older versions has one ``end.sum``, which is the sender's where both exist.
+
+    A report that is cut behind ``sum_sent`` does not say what was received.
+    """
+    only_one = "sum_sent" not in end and "sum_received" not in end and not name.endswith("reverse")
+    return _inner(end, name) or (_inner(end, "sum") if only_one else {})
 
 
 def _os(documents: Sequence[Object]) -> str:

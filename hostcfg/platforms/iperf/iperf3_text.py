@@ -55,6 +55,9 @@ _NOISE = regex(
 )
 
 
+_DECIMALS = regex(r"\d+\.\d\d")
+
+
 def recognize(text: str) -> int:
     """96 for what only iperf3 prints, 85 for its lines of rates alone."""
     head = text[:_HEAD]
@@ -70,7 +73,9 @@ def recognize(text: str) -> int:
     if any(line.startswith("iperf 3.") for line in lines) or "get_parameters:" in head:
         return 90
     # iperf 2 prints one blank before "sec", iperf3 at least two for one-digit seconds, and Cwnd in a column
-    return 85 if rows and re.search(r"\[ ID\].*(?:Retr|Bitrate|Total Datagrams)", head) else 0
+    # and three and more decimals; one in old versions.
+    ours = any(_DECIMALS.fullmatch(row["start"]) for row in rows)
+    return 85 if ours and re.search(r"\[ ID\].*(?:Retr|Bitrate|Total Datagrams)", head) else 0
 
 
 def parse(text: str) -> Parsed:
@@ -285,7 +290,7 @@ def _add_summary(record: Record, row: Interval, end: str, udp: re.Match[str] | N
             stream.retransmits = row.retransmits
     record.scalars["complete"] = True
     record.scalars.setdefault("seconds", row.end - row.start)
-    if udp and (way == "received" or "jitter_ms" not in record.scalars):
+    if udp and way == "received":  # a sender prints 0 for what it can't know
         record.scalars |= {"jitter_ms": float(udp["jitter"])}
         record.scalars |= {"lost_packets": int(udp["lost"]), "packets": int(udp["packets"])}
 

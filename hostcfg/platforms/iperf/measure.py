@@ -182,9 +182,10 @@ def _summed(group: list[Interval]) -> Interval:
 
 
 def total(values: Iterable[int | None]) -> int | None:
-    """The sum of what is known; None where nothing is."""
-    known = [v for v in values if v is not None]
-    return sum(known) if known else None
+    """The sum; None where one is not known (its line is lost), or there is none."""
+    found = list(values)
+    known = [v for v in found if v is not None]
+    return sum(known) if known and len(known) == len(found) else None
 
 
 def integer(value: Json) -> int | None:
