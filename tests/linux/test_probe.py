@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from hostcfg.errors import UsageError
 from hostcfg.errors import HostError, UsageError
 from hostcfg.model import State
 from hostcfg.platforms.base import ProbeRequest
@@ -230,7 +231,11 @@ class TestInNamespace:
             facts = facts_of(sections_inside(prepare))
             assert [i.name for i in facts.interfaces] == [name]
             assert facts.native[f"qdisc/{name}"].raw == "noqueue"
-            assert PLATFORM.set_command(f"txqueuelen/{name}", "9").startswith("ip link set dev ")
+            if name.startswith("-"):  # read, but never handed to ip(8) or tc(8), for which it is an option
+                with pytest.raises(UsageError, match="txqueuelen/-x"):
+                    PLATFORM.set_command(f"txqueuelen/{name}", "9")
+            else:
+                assert PLATFORM.set_command(f"txqueuelen/{name}", "9").startswith("ip link set dev ")
 
     def test_a_bridge_of_containers_is_one_interface(self) -> None:
         prepare = (
