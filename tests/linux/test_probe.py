@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from hostcfg.errors import UsageError
 from hostcfg.errors import HostError, UsageError
 from hostcfg.model import State
 from hostcfg.platforms.base import ProbeRequest
