@@ -13,7 +13,9 @@ settings.load_profile("hostcfg")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--lab-long", action="store_true", help="with -m lab: both kinds of lab, more paths, longer tests"
+        "--long",
+        action="store_true",
+        help="more kills; with -m lab: both kinds of lab, more paths, longer tests",
     )
 
 

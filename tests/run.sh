@@ -28,5 +28,8 @@ else
   printf 'tests: not root: tests that need root or a missing package are skipped\n' >&2
 fi
 
+case " $* " in
+  *" -n "*) set -- --dist loadfile "$@" ;; # the tests of a file share what they started
+esac
 sh setup.sh test
 exec "${HOSTCFG_VENV:-.venv}/bin/python" -m pytest "$@"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _BACKENDS: tuple[Backend, Backend] = ("uml", "netns")
-_LONG = "long form: sh tests/run.sh -m lab --lab-long"
+_LONG = "long form: sh tests/run.sh -m lab --long"
 _no_such: dict[Backend, str] = {}
 """Why a backend does not come up on this machine, found out once."""
 _FIRST = Shape.of("200mbit", "80ms")
@@ -31,7 +31,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if item.get_closest_marker("lab") is None:
             continue
         is_long = isinstance(item, pytest.Function) and getattr(item.module, "LONG", False)
-        too_long = _LONG if is_long and not config.getoption("--lab-long") else ""
+        too_long = _LONG if is_long and not config.getoption("--long") else ""
         if why := reason or too_long or missing():
             item.add_marker(pytest.mark.skip(reason=why))
 
@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Long form: everything on both backends; short form: on one, the best that this machine has."""
     if "bench" in metafunc.fixturenames:
-        backends = _BACKENDS if metafunc.config.getoption("--lab-long") else ("best",)
+        backends = _BACKENDS if metafunc.config.getoption("--long") else ("best",)
         metafunc.parametrize("running", backends, indirect=True, scope="module")
 
 
@@ -70,4 +70,4 @@ def running(
 def bench(running: tuple[Lab, Backend], request: pytest.FixtureRequest) -> Bench:
     """Both hosts and what can be measured between them."""
     lab, backend = running
-    return Bench(lab, backend, long=bool(request.config.getoption("--lab-long")))
+    return Bench(lab, backend, long=bool(request.config.getoption("--long")))
