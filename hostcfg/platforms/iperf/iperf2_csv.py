@@ -138,8 +138,10 @@ def _add_totals(record: Record, totals: dict[str, re.Match[str]], first: re.Matc
     """CSV does not say which end printed it: rates stand as sent, ``role`` stays unknown."""
     whole = totals.get("-1")
     parts = [row for name, row in totals.items() if name != "-1"]
-    if len(parts) < len(record.streams):
-        parts = []  # the total of one is lost, and with it that of all
+    ends = [float(row["end"]) for row in totals.values()]
+    if len(parts) < len(record.streams) or min(ends, default=0) < 0.9 * max(ends, default=0):
+        # The total of one is lost, an interval may stand in its place, and with it that of all.
+        parts, whole = [], whole if whole and float(whole["end"]) == max(ends) else None
     record.scalars = {
         "started": first["time"],
         "protocol": "UDP" if first["udp"] else "TCP",

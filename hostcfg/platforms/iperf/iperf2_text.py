@@ -275,6 +275,8 @@ def _add_totals(record: Record, totals: dict[str | None, Interval], way: str) ->
             setattr(stream, f"{way}_bps", row.bps)
             setattr(stream, f"{way}_bytes", row.bytes)
     streams = [row for name, row in totals.items() if name is not None]
+    if len(streams) < len({part.stream for part in record.parts} | {row.stream for row in streams}):
+        streams = []  # the total of one is lost, and with it that of all
     whole = totals.get(None)
     record.scalars[f"{way}_bps"] = whole.bps if whole else total(row.bps for row in streams)
     record.scalars[f"{way}_bytes"] = whole.bytes if whole else total(row.bytes for row in streams)

@@ -227,12 +227,16 @@ def _keep_largest(record: Record, sender: Object) -> None:
 
 def _add_intervals(record: Record, document: Object, suffix: str) -> None:
     wanted = set(record.streams)
+    ended = bool(_objects(_inner(document, "end").get("streams")))
     pmtu = []
     for row in _objects(document.get("intervals")):
         total = row.get(f"sum{suffix}")
         if isinstance(total, dict) and (interval := _interval(total, None)) is not None:
             record.sums.append(interval)
-        for part in _objects(row.get("streams")):
+        parts = _objects(row.get("streams"))
+        if not ended and len({str(part.get("sender")) for part in parts}) > 1:
+            continue  # a two-way test, cut before it says which stream runs which way
+        for part in parts:
             name = str(integer(part.get("socket")))
             if wanted and name not in wanted and name != "None":
                 continue

@@ -166,17 +166,21 @@ class Record:
         groups: dict[tuple[float, float, bool], list[Interval]] = {}
         for part in self.parts:
             groups.setdefault((round(part.start, 1), round(part.end, 1), part.omitted), []).append(part)
-        return [_summed(group) for group in groups.values()]
+        streams = max(len(self.streams), len({i.stream for i in self.parts}))
+        return [_summed(group, streams) for group in groups.values()]
 
 
-def _summed(group: list[Interval]) -> Interval:
+def _summed(group: list[Interval], streams: int) -> Interval:
+    """Of all ``streams`` together; no sum where the line of one is lost, and none twice."""
     first = group[0]
+    group = list({i.stream: i for i in group}.values())
+    lost = [None] * (streams - len(group))
     return Interval(
         first.start,
         first.end,
-        total(i.bytes for i in group),
-        total(i.bps for i in group),
-        retransmits=total(i.retransmits for i in group),
+        total([*(i.bytes for i in group), *lost]),
+        total([*(i.bps for i in group), *lost]),
+        retransmits=total([*(i.retransmits for i in group), *lost]),
         omitted=first.omitted,
     )
 

@@ -175,6 +175,9 @@ def _arrays(text: str, found: Script) -> None:
     for (keys_at, keys), (values_at, values) in pairwise(arrays):
         if not keys or len(keys) != len(values) or not all(map(is_key, keys)):
             continue
+        if len(set(keys)) != len(keys):
+            found.notes.append("two arrays with one key twice: which value is whose can't be said")
+            continue
         line = text.count("\n", 0, values_at.start()) + 1
         found.settings += [Setting(key, raw, line) for key, raw in zip(keys, values, strict=True)]
         for match in (keys_at, values_at):
