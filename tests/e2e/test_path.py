@@ -192,7 +192,7 @@ def test_6_a_pc_without_autotuning(tmp_path: Path, linux: Callable[..., str]) ->
     assert there["limited_by"]["key"] == "global.autotuninglevel"
     # 44 segments of 1460 bytes in 65,535: 2 x 44 x 1460 x 8 / 30 ms
     assert there["predicted_bps"] == pytest.approx(34.26e6, rel=0.001)
-    assert "autotuninglevel=restricted" in there["needs"][0]["command"]
+    assert "autotuninglevel=highlyrestricted" in there["needs"][0]["command"]
 
 
 # The document and the two forms for people

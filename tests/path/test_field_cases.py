@@ -226,10 +226,10 @@ def test_a_level_is_named_as_windows_names_it() -> None:
     assert "pc2's global.autotuninglevel = disabled" in there.sentences[0]
     for direction in (there, back):
         (need,) = direction.needs
-        assert (need.current_native, need.target_native) == ("disabled", "restricted")
+        assert (need.current_native, need.target_native) == ("disabled", "highlyrestricted")
         assert need.command is not None
-        assert "autotuninglevel=restricted" in need.command
-        assert "set global.autotuninglevel to restricted (now disabled)" in direction.sentences[-1]
+        assert "autotuninglevel=highlyrestricted" in need.command
+        assert "set global.autotuninglevel to highlyrestricted (now disabled)" in direction.sentences[-1]
 
 
 def test_a_system_without_a_model_is_refused_by_name() -> None:

@@ -6,14 +6,18 @@ from dataclasses import replace
 
 import pytest
 
+from hostcfg.audit import audit_host
 from hostcfg.errors import UsageError
+from hostcfg.model import Link
+from hostcfg.path import analyse_path
 from hostcfg.platforms import get_platform
 from hostcfg.platforms.bsd.sockbuf import maxsockbuf_for, usable
 from hostcfg.platforms.endpoint import Flow, shift_for
 from hostcfg.platforms.freebsd.window import FreeBsdWindowModel
 from hostcfg.platforms.macos.window import MacosWindowModel
 from hostcfg.platforms.windows.window import WindowsWindowModel
-from tests.path.hosts import freebsd, macos, pasted, windows
+from hostcfg.profiles import find_profile
+from tests.path.hosts import freebsd, linux, macos, pasted, windows
 
 FLOW = Flow(None, 1448, timestamps=True, rtt_s=0.1)
 MIB = 1 << 20
@@ -131,15 +135,19 @@ def test_windows_levels(level: str, window: int, shift: int) -> None:
     assert model.scaling().on is (level != "disabled")
 
 
-def test_windows_needs_the_smallest_level_that_carries_twice_the_window() -> None:
+def test_windows_needs_the_smallest_level_that_carries_the_window() -> None:
     model = WindowsWindowModel(windows(level="disabled"))
     (need,) = model.needs(100_000, "receive", FLOW)
     assert (need.key, need.current, need.target) == ("global.autotuninglevel", 65_535, 1 << 18)
     (need,) = model.needs(187_500, "receive", FLOW)
+    assert need.target == 1 << 18
+    assert [n.target for n in model.scaling_needs(187_500)] == [1 << 18]
+    (need,) = model.needs(375_000, "receive", FLOW)
     assert need.target == 1 << 20
-    assert [n.target for n in model.scaling_needs(187_500)] == [1 << 20]
-    (need,) = model.needs(2_000_000, "receive", FLOW)
-    assert need.target == 1 << 24
+    (need,) = model.needs(10_000_000, "receive", FLOW)
+    assert need.target == 1 << 24  # 1 Gbit/s x 80 ms: normal's 16,776,960 bytes carry 1.68 Gbit/s
+    (need,) = model.needs(16_777_217, "receive", FLOW)
+    assert need.target == 1 << 30
     assert model.needs(2_000_000, "send", FLOW) == []
 
 
@@ -166,3 +174,22 @@ def test_a_platform_without_a_model_says_so() -> None:
 
     with pytest.raises(UsageError, match="hostcfg has no window model for BeOS"):
         Other().window_model(pasted("far", "kern.ipc.maxsockbuf: 2097152"))
+
+
+@pytest.mark.parametrize(
+    "size", [65_535, 65_536, 262_144, 262_145, 1 << 20, 10_000_000, 1 << 24, (1 << 24) + 1]
+)
+def test_path_and_the_profile_wan_want_the_same_level(size: int) -> None:
+    facts = windows(level="disabled")
+    link = Link(size * 8 / 0.1, 0.1)
+    path = {
+        n.target_native for n in analyse_path(linux(), facts, link).directions[0].needs if n.host == "win"
+    }
+    audit = audit_host(facts, find_profile("wan"), link, {})
+    wan = {d.target_native for d in audit.differences if d.setting == "recv_buffer_max"}
+    if size > 65_535:
+        assert path == wan
+    else:
+        assert (
+            path == set()
+        )  # a window without scaling carries it; the profile wants the option on all the same

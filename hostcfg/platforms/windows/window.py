@@ -88,7 +88,7 @@ class WindowsWindowModel(WindowModel):
             return found
         level, current = _level_for(window_bytes), self.number("recv_buffer_max")
         if current is None or current < level:
-            found.append(self._level_need(level, f"leaves room for twice a window of {window_bytes:,} bytes"))
+            found.append(self._level_need(level, f"its window carries {window_bytes:,} bytes"))
         heuristics = self.reading("window_scaling_heuristics")
         if self.flag("window_scaling_heuristics"):
             reason = "they override the level by themselves"
@@ -118,8 +118,8 @@ class WindowsWindowModel(WindowModel):
 
 
 def _level_for(window_bytes: int) -> int:
-    """Largest window of the smallest level that leaves room for 2 x ``window_bytes``."""
-    return next((size for size in LEVELS if size >= 2 * window_bytes), LEVELS[-1])
+    """Largest window of the smallest level that carries ``window_bytes``, as the profile wan takes it too."""
+    return next((size for size in LEVELS if size >= window_bytes), LEVELS[-1])
 
 
 MODEL = WindowsWindowModel
