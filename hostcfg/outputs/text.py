@@ -28,6 +28,8 @@ STYLES: dict[Tone, str] = {
     "error": "bold red",
 }
 MIN_WIDTH, PIPE_WIDTH, MAX_WIDTH, MIN_COLUMN = 40, 80, 120, 8
+WHOLE_CELL = 16
+"""A cell of up to so many columns, "4294967295 bytes", is not wrapped while another one can give way."""
 
 
 def make_console(stream: IO[str] | None = None, *, color: bool = True) -> Console:
@@ -111,13 +113,26 @@ def _grid(table: Table, widths: list[int]) -> RichTable:
 
 
 def _widths(table: Table, room: int) -> list[int]:
-    """Widths that fit ``room``: what each column wants, and the widest loose one gives way first."""
+    """Widths that fit ``room``: lists of words give way first, then what has to be broken in a word."""
     wanted = [_wanted(table, i) for i in range(len(table.columns))]
     loose = [i for i, column in enumerate(table.columns) if not column.fixed]
-    for candidates in (loose, list(range(len(wanted)))):
-        while sum(wanted) + 2 * len(wanted) > room and any(wanted[i] > MIN_COLUMN for i in candidates):
-            wanted[max(candidates, key=lambda i: wanted[i])] -= 1
+    whole = [_widest_whole(table, i) for i in range(len(wanted))]
+    least = [MIN_COLUMN] * len(wanted)
+    for candidates, floors in ((loose, whole), (loose, least), (list(range(len(wanted))), least)):
+        while sum(wanted) + 2 * (len(wanted) - 1) > room and any(wanted[i] > floors[i] for i in candidates):
+            able = [i for i in candidates if wanted[i] > floors[i]]
+            wanted[max(able, key=lambda i: wanted[i])] -= 1
     return wanted
+
+
+def _widest_whole(table: Table, index: int) -> int:
+    """What the column needs for no word, and no number with its unit, to be broken."""
+    cells = [table.columns[index].title, *(visible(row.cells[index]) for row in table.rows)]
+    return max(
+        cell_len(part)
+        for cell in cells
+        for part in ([cell] if cell_len(cell) <= WHOLE_CELL else cell.split() or [""])
+    )
 
 
 def _wanted(table: Table, index: int) -> int:

@@ -78,14 +78,13 @@ def _facts_blocks(facts: Facts) -> list[Block]:
     ]
     if facts.interfaces:
         blocks.append(_interface_table(facts.interfaces))
-    if facts.boot:
+    boot = [b for b in facts.boot if b.key in facts.native]  # a distribution also sets what is not TCP's
+    if boot:
+        columns = (Column("Set at boot"), Column("Value", right=True), Column("By"))
         blocks.append(
             Table(
-                (Column("Set at boot"), Column("Value", right=True), Column("By")),
-                [
-                    Row((b.key, " ".join(b.raw.split()), f"{b.path}:{b.line} ({b.loader})"))
-                    for b in facts.boot
-                ],
+                columns,
+                [Row((b.key, " ".join(b.raw.split()), f"{b.path}:{b.line} ({b.loader})")) for b in boot],
             )
         )
     return [*blocks, *finding_blocks(facts.findings)]
