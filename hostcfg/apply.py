@@ -163,9 +163,10 @@ def confirm_change(
     ChangeRefused if the change has no host (of ``hosts``, None: any) that waits.
     """
     change = journal.change(change_id)
-    waiting = [h for h in change.hosts if h.status == "pending" and (hosts is None or h.host in hosts)]
+    asked = [h for h in change.hosts if hosts is None or h.host in hosts]
+    waiting = [h for h in asked if h.status == "pending"]
     if not waiting:
-        states = ", ".join(f"{h.host} {h.status}" for h in change.hosts)
+        states = ", ".join(f"{h.host} {h.status}" for h in asked)
         raise ChangeRefused(f"nothing of change {change_id} waits for a confirmation ({states})")
     return each(lambda host: _confirm_host(change, host, journal, connect, on_event), waiting)
 

@@ -165,17 +165,17 @@ def settle_change(
     connect: Connect,
     read: Read,
     options: ChangeOptions,
+    hosts: Collection[str] | None = None,
     each: Each = in_turn,
     on_event: OnEvent = nothing,
 ) -> Rollback:
-    """Settles the hosts of ``change`` that have not reached a final state, and ends its run.
+    """Settles the hosts of ``change`` (of ``hosts``, None: any) that have no final state, and ends its run.
 
     ChangeRefused while another process works on it.
     """
     _refuse_if_alive(change)
     run = HostsBack(journal, connect, read, options, on_event, journal.draft("rollback", of=change.id))
-    hosts = each(
-        lambda host: settle_host(change, host, run), [h for h in change.hosts if h.status in UNFINISHED]
-    )
+    chosen = [h for h in change.hosts if h.status in UNFINISHED and (hosts is None or h.host in hosts)]
+    settled = each(lambda host: settle_host(change, host, run), chosen)
     _end_run(change, journal)
-    return Rollback(change.id, hosts)
+    return Rollback(change.id, settled)

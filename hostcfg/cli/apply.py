@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 @click.option(
     "--check",
     metavar="COMMAND",
-    help="Run here after each batch, its hosts in $HOSTCFG_HOSTS; a status other than 0 is a failure.",
+    help="Run here by /bin/sh -c after each batch, its hosts in $HOSTCFG_HOSTS; not 0 is a failure.",
 )
 @click.option("--resume", "resumed", metavar="ID", help="Go on with a run that was cut or stopped.")
 @host_options()
@@ -129,6 +129,8 @@ _SETTLED = frozenset(
         "force",
         "batch",
         "dry_run",
+        "limit",
+        "exclude",
     }
 )
 

@@ -139,6 +139,15 @@ class Hosts:
         )
 
 
+def chosen(session: Session, names: Sequence[str]) -> list[str]:
+    """Those of ``names``, hosts of a change, that --limit and --exclude leave; UsageError for none."""
+    from hostcfg.targets import HostSpec, select
+
+    specs = [HostSpec(name, "ssh") for name in names]
+    left = select(specs, session.inventory, limit=session.limit, exclude=session.exclude)
+    return [spec.name for spec in left]
+
+
 def ask(question: str, *, yes: bool) -> None:
     """Go on only if the user says so: with --yes, or at a terminal; UsageError elsewhere."""
     import sys

@@ -17,14 +17,22 @@ def confirm(session: Session, change_id: str) -> int:
 
     \b
     hostcfg confirm 20261130-162700-4f2a
+    hostcfg confirm 20261130-162700-4f2a --exclude lon-2
     """
     from hostcfg.apply import confirm_change
-    from hostcfg.cli.change_common import Hosts, Interrupts, finish, side_by_side
+    from hostcfg.cli.change_common import Hosts, Interrupts, chosen, finish, side_by_side
     from hostcfg.journal import Journal
 
     journal = Journal.open()
-    hosts = Hosts(session, known=journal.change(change_id).hosts)
+    change = journal.change(change_id)
+    wanted = chosen(session, [host.host for host in change.hosts])
+    hosts = Hosts(session, known=change.hosts)
     with Interrupts() as interrupts:
         each = side_by_side(session, interrupts)
-        changes = confirm_change(change_id, journal=journal, connect=hosts.connect, each=each)
-    return interrupts.code(finish(session, change_id, changes))
+        changes = confirm_change(change_id, journal=journal, connect=hosts.connect, hosts=wanted, each=each)
+    code = finish(session, change_id, changes)
+    left = [host.host for host in change.hosts if host.status == "pending" and host.host not in wanted]
+    if left:
+        shown = ", ".join(left[:5]) + (" ..." if len(left) > 5 else "")
+        click.echo(f"hostcfg: {shown} still wait: hostcfg confirm {change_id}", err=True)
+    return interrupts.code(code)

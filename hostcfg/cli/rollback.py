@@ -54,7 +54,7 @@ def rollback(
     hostcfg rollback --unfinished --yes
     """
     from hostcfg.apply import ChangeOptions
-    from hostcfg.cli.change_common import Hosts, Interrupts, ask, finish, side_by_side
+    from hostcfg.cli.change_common import Hosts, Interrupts, ask, chosen, finish, side_by_side
     from hostcfg.journal import Journal
     from hostcfg.rollback import newest_in_force, rollback_change
 
@@ -65,8 +65,8 @@ def rollback(
     if unfinished:
         return _settle(session, journal, options, yes=yes)
     change = journal.change(change_id) if change_id is not None else newest_in_force(journal, host)
-    chosen = _chosen(session, change, host)
-    ask(f"take back {change.id} ({_what(change, chosen)})?", yes=yes)
+    wanted = chosen(session, [one.host for one in change.hosts if host is None or one.host == host])
+    ask(f"take back {change.id} ({_what(change, wanted)})?", yes=yes)
     hosts = Hosts(session, known=change.hosts)
     with Interrupts() as interrupts:
         done = rollback_change(
@@ -75,43 +75,35 @@ def rollback(
             connect=hosts.connect,
             read=hosts.read,
             options=options,
-            hosts=chosen,
+            hosts=wanted,
             each=side_by_side(session, interrupts),
         )
-    left = _not_reached(change, chosen, done.hosts)
+    left = _not_reached(change, wanted, done.hosts)
     return interrupts.code(finish(session, done.id, done.hosts, not_reached=left, rolled_back=True))
 
 
-def _chosen(session: Session, change: Change, host: str | None) -> list[str]:
-    """The hosts of a change that --host, --limit and --exclude leave."""
-    from hostcfg.targets import HostSpec, select
-
-    names = [one.host for one in change.hosts if host is None or one.host == host]
-    specs = [HostSpec(name, "ssh") for name in names]
-    chosen = select(specs, session.inventory, limit=session.limit, exclude=session.exclude)
-    return [spec.name for spec in chosen]
-
-
-def _not_reached(change: Change, chosen: Sequence[str], done: Sequence[HostChange]) -> list[str]:
+def _not_reached(change: Change, wanted: Sequence[str], done: Sequence[HostChange]) -> list[str]:
     """Hosts that still have the change, since the rollback was interrupted before their turn."""
     from hostcfg.changes import UNFINISHED
     from hostcfg.rollback import in_force
 
     reached = {host.host for host in done}
     standing = [h.host for h in change.hosts if in_force(change, h) or h.status in UNFINISHED]
-    return [name for name in standing if name in chosen and name not in reached]
+    return [name for name in standing if name in wanted and name not in reached]
 
 
 def _settle(session: Session, journal: Journal, options: ChangeOptions, *, yes: bool) -> int:
     """Every unfinished change: ask its hosts, and have them restored."""
     from hostcfg.cli import report
-    from hostcfg.cli.change_common import Hosts, Interrupts, ask, finish, side_by_side
+    from hostcfg.cli.change_common import Hosts, Interrupts, ask, chosen, finish, side_by_side
     from hostcfg.rollback import settle_change
 
     changes = journal.unfinished()
     if not changes:
         click.echo("hostcfg: nothing is unfinished", err=True)
         return finish(session, None, [])
+    wanted = set(chosen(session, list(dict.fromkeys(host.host for c in changes for host in c.hosts))))
+    changes = [c for c in changes if not c.hosts or any(host.host in wanted for host in c.hosts)]
     ask(f"take back what did not reach its end ({', '.join(c.id for c in changes[:5])})?", yes=yes)
     settled: list[HostChange] = []
     code = OK
@@ -125,6 +117,7 @@ def _settle(session: Session, journal: Journal, options: ChangeOptions, *, yes: 
                     connect=hosts.connect,
                     read=hosts.read,
                     options=options,
+                    hosts=wanted,
                     each=side_by_side(session, interrupts),
                 )
             except ChangeRefused as error:

@@ -1,0 +1,68 @@
+"""--limit and --exclude at confirm, rollback --unfinished and apply --resume: nobody else is touched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fleet.lab import Fleet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.fleet.lab import Ran
+
+pytestmark = [pytest.mark.root, pytest.mark.timeout(300)]
+
+WAN = ("--profile", "wan", "--rate", "1gbit", "--rtt", "80ms")
+HOLD = ("--hold", "--revert-in", "300", "--batch", "100%")
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    folder = tmp_path_factory.mktemp("some")
+    folder.chmod(0o755)
+    with Fleet(folder, 3) as running:
+        yield running
+
+
+def statuses(ran: Ran) -> dict[str, str]:
+    return {host["host"]: host["status"] for host in ran.document["hosts"]}
+
+
+def known(fleet: Fleet, change_id: str) -> dict[str, str]:
+    return {host["host"]: host["status"] for host in fleet.history(change_id)["hosts"]}
+
+
+def confirm(fleet: Fleet, *words: str) -> Ran:
+    return fleet.run("confirm", *words, "-i", str(fleet.inventory), "-o", "json")
+
+
+def test_a_host_that_is_left_out_keeps_its_timer(fleet: Fleet) -> None:
+    change_id = fleet.change("apply", "@fleet", *WAN, *HOLD).document["id"]
+    assert set(known(fleet, change_id).values()) == {"pending"}
+
+    first = confirm(fleet, change_id, "--limit", "h01")
+    assert (first.code, statuses(first)) == (0, {"h01": "applied"})
+    assert known(fleet, change_id) == {"h01": "applied", "h02": "pending", "h03": "pending"}
+    assert f"hostcfg: h02, h03 still wait: hostcfg confirm {change_id}" in first.stderr
+
+    again = confirm(fleet, change_id, "--limit", "h01")
+    assert (again.code, again.stdout) == (2, "")
+    assert f"nothing of change {change_id} waits for a confirmation (h01 applied)" in again.stderr
+    none = confirm(fleet, change_id, "--limit", "h0x")
+    assert (none.code, "'h0x' names no host" in none.stderr) == (2, True)
+
+    second = confirm(fleet, change_id, "--exclude", "h03")
+    assert statuses(second) == {"h02": "applied"}
+
+    resumed = fleet.change("apply", "--resume", change_id, "--limit", "h01")
+    assert "leave out --limit" in resumed.stderr
+
+    spared = fleet.change("rollback", "--unfinished", "--exclude", "h03")
+    assert (spared.code, statuses(spared)) == (0, {})
+    assert known(fleet, change_id)["h03"] == "pending"
+    settled = fleet.change("rollback", "--unfinished", "--limit", "h03")
+    assert statuses(settled) == {"h03": "reverted"}
+    assert fleet.change("rollback", change_id).code == 0
