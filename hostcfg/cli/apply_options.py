@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
 from dataclasses import asdict
 from pathlib import Path
@@ -57,31 +56,48 @@ class Asked:
         }
 
 
-def parse_check(text: str | None) -> list[str] | None:
-    """The words of ``--check``; UsageError for an unfinished quotation or no word at all."""
+SHELL = "/bin/sh"
+
+_NOT_EXECUTABLE, _NOT_FOUND = 126, 127  # POSIX, sh, EXIT STATUS
+
+
+def parse_check(text: str | None, shell: str = SHELL) -> str | None:
+    """``--check`` as the shell gets it; UsageError for no command, or one that no shell can read."""
     if text is None:
         return None
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise UsageError(f"--check {text[:60]!r}: {error}") from None
-    if not words:
+    if not text.strip():
         raise UsageError("--check takes a command")
-    return words
+    try:
+        read = subprocess.run([shell, "-n"], input=os.fsencode(text), capture_output=True)  # not run yet
+    except OSError:
+        return text  # what can't be run says so when it is
+    if read.returncode != 0:
+        said = read.stderr.decode(errors="replace").strip().splitlines() or [f"{shell} can't read it"]
+        raise UsageError(f"--check {text!r}: {said[0]}")
+    return text
 
 
-def run_check(words: Sequence[str], names: Sequence[str], change_id: str) -> str | None:
+def run_check(command: str, names: Sequence[str], change_id: str, shell: str = SHELL) -> str | None:
     """What is wrong after a batch, by the user's own command; None if it says 0.
 
-    It gets the batch's hosts in ``HOSTCFG_HOSTS``, with blanks between, and the change's id in
-    ``HOSTCFG_CHANGE``; what it prints goes to standard error.
+    ``/bin/sh -c`` runs it here, as make(1) runs a recipe.  The names of hosts reach it through its
+    environment alone: the batch's in ``HOSTCFG_HOSTS``, with blanks between, and the change's id in
+    ``HOSTCFG_CHANGE``.  What it prints goes to standard error.
     """
     environment = {**os.environ, "HOSTCFG_HOSTS": " ".join(names), "HOSTCFG_CHANGE": change_id}
+    where = f"after {', '.join(names[:5])}{' ...' if len(names) > 5 else ''}"
     try:
-        done = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, stdout=2)
+        done = subprocess.run([shell, "-c", command], env=environment, stdin=subprocess.DEVNULL, stdout=2)
     except OSError as error:
-        return f"--check {words[0]!r} can't be run: {error.strerror}"
-    if done.returncode == 0:
+        return f"--check {command!r} can't be run {where}: {shell}: {error.strerror}"
+    return _said(done.returncode, f"--check {command!r}", where)
+
+
+def _said(status: int, check: str, where: str) -> str | None:
+    if status == 0:
         return None
-    how = f"with {done.returncode}" if done.returncode > 0 else f"by signal {-done.returncode}"
-    return f"--check {words[0]!r} ended {how} after {', '.join(names[:5])}{' ...' if len(names) > 5 else ''}"
+    if status == _NOT_FOUND:
+        return f"{check} can't be run {where}: no such command (status 127)"
+    if status == _NOT_EXECUTABLE:
+        return f"{check} can't be run {where}: it is not executable (status 126)"
+    return f"{check} ended {f'with {status}' if status > 0 else f'by signal {-status}'} {where}"

@@ -205,10 +205,10 @@ class _Apply:
         return HostChange(name, "", "unknown" if "journalled" in events else "failed", error=Fault.of(fault))
 
     def _checker(self) -> Callable[[Sequence[str]], str | None] | None:
-        words = parse_check(self.asked.check)
-        if words is None:
+        command = parse_check(self.asked.check)
+        if command is None:
             return None
-        return lambda names: run_check(words, names, self.draft.id)
+        return lambda names: run_check(command, names, self.draft.id)
 
     def _stored(self) -> bool:
         return self.journal.is_stored(self.draft.id)

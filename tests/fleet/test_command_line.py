@@ -100,7 +100,7 @@ def test_every_path_of_the_inventory(fleet: Path) -> None:
         (["show", "@asia", "--limit", "lon-1"], "--limit and --exclude leave no host"),
         (["apply", "all", *WAN, "--yes"], "lon-1 is a file: it can be planned with render, and not changed"),
         (["apply", "all", *WAN, "--yes", "--batch", "0"], "--batch '0': give sizes as in 1,10%,100%"),
-        (["apply", "all", *WAN, "--yes", "--check", "'x"], '--check "\'x": No closing quotation'),
+        (["apply", "all", *WAN, "--yes", "--check", "'x"], '--check "\'x": /bin/sh: '),
         (["apply", "all", *WAN, "--yes", "--check", " "], "--check takes a command"),
         (["apply", *WAN, "--yes"], "give hosts and --profile NAME, or --resume ID"),
         (["apply", "all", "--yes"], "give hosts and --profile NAME, or --resume ID"),
