@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from hostcfg.model import Json
 
-_CODE_PAGE = regex(r"(?!\w{1,40}\.\w)[^\d\n]{3,80}:\s*(?P<page>\d{3,5})\.?\s*")
+_PAGES = r"\d{3}|1[0-3]\d\d|100\d\d|2[0-9]\d{3}|3859\d|5\d{4}|65\d{3}"
+_CODE_PAGE = regex(rf"(?!\w{{1,40}}\.\w)[^\d\n]{{3,80}}:\s*(?P<page>{_PAGES})\.?\s*")
 _INTEGRITY = regex(r"S-1-16-(?P<rid>\d{1,6})")
 _PRODUCT_TYPE = regex(r"ProductType\s+REG_SZ\s+(?P<type>WinNT|ServerNT|LanmanNT)", re.IGNORECASE)
 HIGH_INTEGRITY = 12288
