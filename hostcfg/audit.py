@@ -173,16 +173,20 @@ def describe_profile(
 def _on_stock(
     profile: Profile, platform: Platform, link: Link | None, inputs: Mapping[str, str]
 ) -> ProfileTargets:
-    """The targets on a typical host, with a warning where they would lock everybody out of it."""
+    """The targets on a host of any release, with a warning where they would lock everybody out of it."""
     from hostcfg.render import risk_on_stock
 
+    context = platform.profile_context(None).of_any_release()
     wanted = profile_targets(
         profile,
         os=platform.name,
-        context=platform.profile_context(None),
+        context=context,
         link=link,
         inputs=inputs,
         supported=platform.keys(None).keys(),
     )
+    if context.assumed_release and any(t.source == context.stock_source for t in wanted.targets):
+        text = f"stock values are those of {context.assumed_release}; another release may have others"
+        wanted = replace(wanted, notes=(text, *wanted.notes))
     risk = risk_on_stock(wanted.targets, platform)
     return wanted if risk is None else replace(wanted, notes=(f"WARNING: {risk}", *wanted.notes))

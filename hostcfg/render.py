@@ -33,14 +33,16 @@ class _Draft:
 def render_profile(
     profile: Profile, platform: Platform, link: Link | None, inputs: Mapping[str, str], style: RenderStyle
 ) -> str:
-    """The text that sets what ``profile`` wants on a current host of this OS, comments first.
+    """The text that sets what ``profile`` wants on a host of this OS, comments first.
 
+    Its release is not known, so what depends on it is enough for all; stock values are those of a
+    current one, which the comments name.
     Elements that the profile does not speak of (the first two of a triple) get their stock value,
     and no stock value moves against its rule: a maximum that is stock above ``at_least`` stays
     there.  A script looks before it writes what has a rule, where the system's shell can.
     Errors as in :func:`hostcfg.profiles.profile_targets`.
     """
-    context, keys = platform.profile_context(None), platform.keys(None)
+    context, keys = platform.profile_context(None).of_any_release(), platform.keys(None)
     wanted = profile_targets(
         profile, os=platform.name, context=context, link=link, inputs=inputs, supported=keys
     )
@@ -209,6 +211,8 @@ def _header(
         yield "A value within its rule is left alone; the rest of a triple gets its stock values."
     else:
         yield "Values are for a host with stock settings; where one is already beyond its rule, leave it."
+    if release := platform.profile_context(None).assumed_release:
+        yield f"Stock values are those of {release}; another release may have others."
     yield ""
     yield from draft.comments
     for text in draft.left_out:

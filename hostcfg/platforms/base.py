@@ -8,7 +8,7 @@ here by itself, so a new OS edits nothing elsewhere.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cache
 from importlib import import_module
 from shlex import quote
@@ -100,12 +100,20 @@ class ProfileContext:
 
     ``inputs`` are names for formulas (``memory_bytes``, ``overhead`` ...); ``stock`` the OS's
     default value of each setting for this release (None: not known for it), as the ``default``
-    profile wants them, with ``stock_source``.
+    profile wants them, with ``stock_source``.  ``assumed_release`` names the release where no host
+    was read (``Linux 6.12``), ``by_release`` the inputs that would be others for another one.
     """
 
     inputs: Mapping[str, Scalar] = field(default_factory=dict)
     stock: Mapping[str, Value] = field(default_factory=dict)
     stock_source: str = ""
+    assumed_release: str = ""
+    by_release: frozenset[str] = frozenset()
+
+    def of_any_release(self) -> ProfileContext:
+        """The same without what only the assumed release is known for: for a host that nobody has read."""
+        inputs = {name: value for name, value in self.inputs.items() if name not in self.by_release}
+        return replace(self, inputs=inputs)
 
 
 @dataclass(frozen=True, slots=True)

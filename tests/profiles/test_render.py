@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from hostcfg.audit import audit_host, describe_profile
 from hostcfg.model import Link, Target
-from hostcfg.platforms import all_platforms
+from hostcfg.platforms import all_platforms, get_platform
 from hostcfg.platforms.base import Bound, ProfileContext, Stays
 from hostcfg.profiles import find_profile, load_profile
 from hostcfg.render import render_profile, stock_text, within_rule
+from tests.path.hosts import linux
 
 from .handler import STOCK, HandlerPlatform
 
@@ -153,3 +155,28 @@ def test_every_real_platform_renders_every_profile(name: str, style: RenderStyle
         assert f"hostcfg profile {name} for {platform.title}\n" in text
         assert "10,000,000 bytes" in text
         assert "no known stock value" not in text
+
+
+def test_what_is_rendered_for_an_unknown_linux_is_enough_for_all_of_its_releases() -> None:
+    text = render_profile(find_profile("wan"), get_platform("linux"), LINK, {}, "config")
+    assert "net.ipv4.tcp_rmem = 4096 131072 25000000\n" in text  # 2.5 x BDP, as kernels before 6.6 need
+    assert "from 6.6 on 2 x is enough" in unwrapped(text)
+    assert "# Stock values are those of Linux 6.12; another release may have others.\n" in text
+    for release in ("5.10.0", "6.1.0", "6.12.0"):
+        host = linux("far", release=release, rmem="4096 131072 25000000", wmem="4096 16384 25000000")
+        names = {d.setting for d in audit_host(host, find_profile("wan"), LINK, {}).differences}
+        assert not names & {"recv_buffer_max", "send_buffer_max"}, release
+
+
+def test_the_default_profile_names_the_release_that_it_speaks_of() -> None:
+    for name, release in (
+        ("linux", "Linux 6.12"),
+        ("freebsd", "FreeBSD 14.2"),
+        ("windows", "Windows build 26100"),
+    ):
+        said = f"tock values are those of {release}; another release may have others"
+        assert said in render_profile(find_profile("default"), get_platform(name), None, {}, "script")
+        (system,) = describe_profile(find_profile("default"), None, {}, name).systems
+        assert system.wanted.notes[0] == f"s{said}"
+        (other,) = describe_profile(find_profile("lan"), LINK, {}, name).systems
+        assert f"s{said}" not in other.wanted.notes  # it speaks of no stock value

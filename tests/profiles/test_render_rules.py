@@ -110,7 +110,7 @@ NAMESPACE = ["unshare", "--net", "--mount", "sh", "-c"]
     ("now", "after"),
     [
         ("4096 131072 67108864", "4096\t131072\t67108864"),  # raised on purpose: stays
-        ("4096 131072 6291456", "4096\t131072\t20000000"),
+        ("4096 131072 6291456", "4096\t131072\t25000000"),
     ],
 )
 def test_the_script_leaves_a_larger_maximum_alone(now: str, after: str, tmp_path: Path) -> None:

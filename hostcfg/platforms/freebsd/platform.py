@@ -121,6 +121,7 @@ class FreeBsd(BsdPlatform):
             },
             stock=stock_values(facts.release if facts is not None else CURRENT),
             stock_source=SOURCE,
+            assumed_release="" if facts is not None else f"FreeBSD {'.'.join(map(str, CURRENT))}",
         )
 
     def set_command(self, key: str, raw: str) -> str:

@@ -44,6 +44,7 @@ _RAM_TOLERANCE = 0.08
 """What the kernel calls free at boot is up to this share less than MemTotal later (recorded: 0.5 to 5 %)."""
 _LEAST_TCP_MEM_PAGES = 128  # tcp_init_mem: below it the middle says nothing about memory
 _TYPICAL_RELEASE = (6, 12)
+_BY_RELEASE = frozenset({"kernel_major", "kernel_minor", "linux_before_6_6", "window_fraction"})
 
 
 def linux_context(facts: Facts | None) -> ProfileContext:
@@ -68,7 +69,11 @@ def linux_context(facts: Facts | None) -> ProfileContext:
     speed = next((i.speed_bps for i in facts.interfaces if i.speed_bps), None) if facts else None
     if speed is not None:
         inputs["default_interface_speed_bps"] = speed
-    return ProfileContext(inputs, stock_values(facts, release) if release else {}, SOURCE)
+    stock = stock_values(facts, release) if release else {}
+    if facts is not None:
+        return ProfileContext(inputs, stock, SOURCE)
+    assumed = ".".join(map(str, _TYPICAL_RELEASE))
+    return ProfileContext(inputs, stock, SOURCE, f"Linux {assumed}", _BY_RELEASE)
 
 
 def _memory_bytes(facts: Facts | None) -> int | None:

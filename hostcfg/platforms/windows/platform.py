@@ -62,7 +62,10 @@ class Windows(Platform):
     def profile_context(self, facts: Facts | None) -> ProfileContext:
         from hostcfg.platforms.windows import stock
 
-        return stock.profile_context(_situation(facts), facts.memory_bytes if facts else None)
+        context = stock.profile_context(_situation(facts), facts.memory_bytes if facts else None)
+        if facts is not None:
+            return context
+        return replace(context, assumed_release=f"Windows build {stock.CURRENT_BUILD}")
 
     def ping_command(self, address: str) -> Command:
         from hostcfg.transports.base import Command
