@@ -13,15 +13,20 @@ from hostcfg.path import throughput_sentence
 from hostcfg.platforms import all_platforms, get_platform
 from hostcfg.profiles import profile_targets
 from hostcfg.profiles.inputs import input_values
+from hostcfg.profiles.targets import unsupported_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from hostcfg.errors import HostcfgError
-    from hostcfg.model import Difference, Facts, Link, Target
+    from hostcfg.model import Difference, Facts, Link, Severity, Target
     from hostcfg.platforms.base import Platform
     from hostcfg.profiles import Profile, ProfileTargets
     from hostcfg.reader import Outcome
+
+
+NOT_COMPARED_UNSUPPORTED = "not_compared_unsupported"
+"""Kind of the finding for what a profile wants and the host's system has no setting for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +136,25 @@ def _audit(facts: Facts, targets: _Targets, link: Link | None) -> HostAudit:
         name=facts.host,
         facts=facts,
         differences=compared.differences,
-        findings=(*_hazards(facts, compared.differences), *facts.findings, *compared.findings),
+        findings=(
+            *_hazards(facts, compared.differences),
+            *facts.findings,
+            *compared.findings,
+            *_unsupported(wanted, platform),
+        ),
         notes=wanted.notes,
         meaning=throughput_sentence(facts, link) if link is not None else None,
         holding=compared.holding,
         targets=wanted.targets,
     )
+
+
+def _unsupported(wanted: ProfileTargets, platform: Platform) -> Iterator[Finding]:
+    """What the profile wants and the system does not have; a warning where that is all of it."""
+    if wanted.unsupported:
+        message = f"not compared: {unsupported_text(wanted.unsupported, platform)}"
+        severity: Severity = "info" if wanted.targets else "warning"
+        yield Finding(NOT_COMPARED_UNSUPPORTED, severity, message, wanted.unsupported)
 
 
 def _hazards(facts: Facts, differences: Sequence[Difference]) -> Iterator[Finding]:
@@ -188,5 +206,8 @@ def _on_stock(
     if context.assumed_release and any(t.source == context.stock_source for t in wanted.targets):
         text = f"stock values are those of {context.assumed_release}; another release may have others"
         wanted = replace(wanted, notes=(text, *wanted.notes))
+    if wanted.unsupported:
+        text = f"left out: {unsupported_text(wanted.unsupported, platform)}"
+        wanted = replace(wanted, notes=(*wanted.notes, text))
     risk = risk_on_stock(wanted.targets, platform)
     return wanted if risk is None else replace(wanted, notes=(f"WARNING: {risk}", *wanted.notes))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hostcfg.lean import dataclass
 from hostcfg.platforms.base import Bound, Stays
-from hostcfg.profiles.targets import profile_targets
+from hostcfg.profiles.targets import profile_targets, unsupported_text
 from hostcfg.units import format_rate, format_size, format_time
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def render_profile(
         profile, os=platform.name, context=context, link=link, inputs=inputs, supported=keys
     )
     draft = _drafted(wanted.targets, platform)
+    if wanted.unsupported:
+        draft.left_out.append(unsupported_text(wanted.unsupported, platform))
     order = {key: platform.write_order(key) for key in draft.values}
     values = {key: draft.values[key] for key in sorted(draft.values, key=order.__getitem__)}
     risk = _risk(values, platform)
@@ -216,6 +218,6 @@ def _header(
     yield ""
     yield from draft.comments
     for text in draft.left_out:
-        yield f"left out: {text}"
+        yield from wrap(f"left out: {text}", _WIDTH, subsequent_indent="  ")
     for note in notes:
         yield from wrap(f"note: {note}", _WIDTH, subsequent_indent="  ")

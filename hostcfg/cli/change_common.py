@@ -49,12 +49,12 @@ class Planner:
 
     def __call__(self, facts: Facts) -> Plan:
         """The steps from what is to what the profile wants."""
-        from hostcfg.audit import audit_host
+        from hostcfg.audit import NOT_COMPARED_UNSUPPORTED, audit_host
         from hostcfg.plan import make_plan
         from hostcfg.platforms import get_platform
 
         audit = audit_host(facts, self.profile, self.link, self.inputs)
-        return make_plan(
+        plan = make_plan(
             facts,
             audit.differences,
             get_platform(facts.os),
@@ -63,6 +63,8 @@ class Planner:
             also=audit.holding,
             wanted_by=f"profile {self.profile.path}",
         )
+        left_out = [f.message for f in audit.findings if f.kind == NOT_COMPARED_UNSUPPORTED]
+        return replace(plan, notes=[*plan.notes, *left_out])
 
     def document(self) -> Mapping[str, Json]:
         """The profile as the journal keeps it."""
@@ -166,8 +168,10 @@ def finish(
     *,
     not_reached: Sequence[str] = (),
     rolled_back: bool = False,
+    of: str | None = None,
+    way_back: bool = False,
 ) -> int:
-    """Print what became of a change (``rolled_back``: of a rollback); the exit code."""
+    """Print what became of a change (as :func:`change_blocks` does); the exit code."""
     from hostcfg.changes import change_document
 
     def blocks() -> list[Block]:
@@ -179,6 +183,8 @@ def finish(
             not_reached=not_reached,
             details=session.details(hosts),
             rolled_back=rolled_back,
+            of=of,
+            way_back=way_back,
         )
 
     session.emit(lambda: change_document(change_id, hosts, not_reached), blocks)

@@ -155,8 +155,10 @@ def _audit_blocks(host: HostAudit, audit: ProfileAudit) -> list[Block]:
         return [Heading(host.name, "could not be read", "error")]
     count = len(host.differences)
     what = f"{count} difference{'s' if count != 1 else ''} to" if count else "nothing differs from"
+    if not host.targets:
+        what = "nothing to compare with"
     aside = f"{_host_aside(host.facts)}: {what} {audit.profile_name}{link_text(audit.link)}"
-    blocks: list[Block] = [Heading(host.name, aside, "warning" if count else "good")]
+    blocks: list[Block] = [Heading(host.name, aside, "warning" if count or not host.targets else "good")]
     if host.meaning:
         blocks.append(Paragraph(host.meaning))
     if count:

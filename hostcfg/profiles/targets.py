@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from hostcfg.model import Link, Scalar, Value
-    from hostcfg.platforms.base import ProfileContext
+    from hostcfg.platforms.base import Platform, ProfileContext
     from hostcfg.profiles.structure import Block, Note, Profile, Row
 
 
@@ -29,10 +29,15 @@ LARGEST_BDP_BYTES = 1e15
 
 @dataclass(frozen=True, slots=True)
 class ProfileTargets:
-    """What a profile wants on one host, in the profile's order, and what there is to say about it."""
+    """What a profile wants on one host, in the profile's order, and what there is to say about it.
+
+    ``unsupported`` are settings that it speaks of and that this system has no key for.  A row that wants
+    the stock value is none of them: there is nothing to go back to.
+    """
 
     targets: tuple[Target, ...]
     notes: tuple[str, ...]
+    unsupported: tuple[str, ...] = ()
 
 
 def profile_targets(
@@ -67,9 +72,13 @@ def profile_targets(
     names = Names(block, _given(context, link, values))
     targets: list[Target] = []
     without_stock: list[str] = []
+    unsupported: list[str] = []
     for setting, rows in block.rows.items():
         row = next((r for r in rows if r.when is None or r.when.holds(names)), None)
-        if row is None or (supported is not None and not row.native and setting not in supported):
+        if row is None:
+            continue
+        if supported is not None and not row.native and setting not in supported:
+            unsupported += [] if _wants_stock(row) else [setting]
             continue
         if _wants_stock(row) and setting not in context.stock:
             without_stock.append(setting)
@@ -78,7 +87,16 @@ def profile_targets(
     notes = [*_notes(block.notes, names)]
     if without_stock:
         notes.append(f"no stock value is known for this release: {', '.join(without_stock)}")
-    return ProfileTargets(tuple(targets), tuple(notes))
+    return ProfileTargets(tuple(targets), tuple(notes), tuple(unsupported))
+
+
+def unsupported_text(names: Collection[str], platform: Platform) -> str:
+    """``send_buffer_max is no setting of Windows``; of this release, where another one has them all."""
+    system = platform.title
+    if all(name in platform.keys(None) for name in names):
+        system = f"this release of {system}"
+    verb = "is no setting" if len(names) == 1 else "are no settings"
+    return f"{', '.join(names)} {verb} of {system}"
 
 
 def _given(context: ProfileContext, link: Link | None, values: Mapping[str, Scalar]) -> dict[str, Scalar]:
