@@ -143,7 +143,7 @@ def test_damage_never_raises_and_makes_up_no_pair(case: tuple[Sample, str]) -> N
     json.dumps(got.extra)
     assert 0 <= BY_KIND[sample.kind].recognize(text) <= 100
     if sample.kind in ("sysctl", "sysctl-set", "sysctl-conf", "tuned-conf", "proc-sys"):
-        # the script's arrays have keys and values on lines of their own, and a shell joins V"htcp" to one word
+        # a script's arrays have keys and values on lines of their own, and V"htcp" is one word
         lines = [text, re.sub("[\"']", "", text)] if "=(" in text else _lines(text)
         for key, value in got.values.items():
             assert is_key(key)
