@@ -208,7 +208,7 @@ def _answer(
         )
 
     report = predict(asked.streams, asked.window_bytes)
-    live = live_evidence(sockets, report.directions[0]) if sockets is not None else None
+    live = live_evidence(sockets, report.directions[0], release=a.release) if sockets is not None else None
     return Analysed(
         report, a, b, _measured(asked, report, predict), live, partial(_answer, asked, link, server, sockets)
     )

@@ -142,6 +142,8 @@ def _measured_blocks(measured: list[MeasuredEvidence], live: LiveEvidence | None
         blocks.append(Table(columns, rows, detail_title="What it says"))
     if live is not None:
         blocks.append(Heading("The running transfer", f"{live.sockets} connections"))
+        if live.rwnd_limited is None:  # nothing to tabulate
+            return blocks + [Paragraph(sentence) for sentence in live.sentences]
         shares = (
             ("receive window", live.rwnd_limited),
             ("send buffer", live.sndbuf_limited),

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from hostcfg.path.analysis import analyse_path
-    from hostcfg.path.evidence import LiveEvidence, MeasuredEvidence, compare_measured, live_evidence
+    from hostcfg.path.evidence import MeasuredEvidence, compare_measured
+    from hostcfg.path.live import LiveEvidence, live_evidence
     from hostcfg.path.one_end import throughput_sentence
     from hostcfg.path.report import Direction, HostFinding, HostNeed, Limit, PathReport, TestAdvice, to_json
 
@@ -36,13 +37,13 @@ _WHERE = {
     "HostFinding": "report",
     "HostNeed": "report",
     "Limit": "report",
-    "LiveEvidence": "evidence",
+    "LiveEvidence": "live",
     "MeasuredEvidence": "evidence",
     "PathReport": "report",
     "TestAdvice": "report",
     "analyse_path": "analysis",
     "compare_measured": "evidence",
-    "live_evidence": "evidence",
+    "live_evidence": "live",
     "throughput_sentence": "one_end",
     "to_json": "report",
 }

@@ -1,4 +1,4 @@
-"""A test beside the prediction: iperf results that are done, and ``ss`` while one runs."""
+"""A test that is done beside the prediction: the results of iperf."""
 
 from __future__ import annotations
 
@@ -46,25 +46,6 @@ class MeasuredEvidence:
     sentences: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class LiveEvidence:
-    """Shares (0 to 1) of the time that the senders were busy, over all sockets of a test.
-
-    ``cwnd_limited`` is the rest.  None where the kernel does not report it (before 4.10) or nothing
-    was being sent.
-    """
-
-    sockets: int
-    rwnd_limited: float | None
-    sndbuf_limited: float | None
-    cwnd_limited: float | None
-    peer_window_bytes: int | None
-    rtt_s: float | None
-    min_rtt_s: float | None
-    retransmitted: int | None
-    sentences: Sequence[str]
-
-
 def compare_measured(
     report: PathReport, parsed: Parsed, *, reverse: bool = False, as_run: AsRun | None = None
 ) -> list[MeasuredEvidence]:
@@ -88,7 +69,7 @@ def compare_measured(
 
 def _report_of(report: PathReport, record: Mapping[str, Json], as_run: AsRun | None) -> PathReport:
     """``report``, or the one for the streams and the size that the run had."""
-    streams, asked = _first_number(record, "streams"), _first_number(record, "requested_bytes")
+    streams, asked = first_number(record, "streams"), first_number(record, "requested_bytes")
     count = report.streams if streams is None or streams < 1 else round(streams)
     size = report.window_bytes if asked is None or asked < 1 else min(round(asked), LARGEST_REQUEST_BYTES)
     if as_run is None or _is_udp(record) or (count, size) == (report.streams, report.window_bytes):
@@ -113,7 +94,7 @@ def _is_udp(record: Mapping[str, Json]) -> bool:
 def _udp(direction: Direction, measured: float, record: Mapping[str, Json]) -> MeasuredEvidence:
     """A UDP test has no window; what it lost is what a prediction may be given."""
     said = ["A UDP test: it knows no window and goes at the rate that it was given, so nothing is compared."]
-    lost, packets = _first_number(record, "lost_packets"), _first_number(record, "packets")
+    lost, packets = first_number(record, "lost_packets"), first_number(record, "packets")
     if lost is not None and packets:
         share = format_ratio(min(1.0, lost / packets))
         given = f": --loss {share} says what TCP makes of that" if 0 < lost < packets else ""
@@ -131,32 +112,8 @@ def _udp(direction: Direction, measured: float, record: Mapping[str, Json]) -> M
     )
 
 
-def live_evidence(parsed: Parsed, direction: Direction | None = None) -> LiveEvidence:
-    """What ``ss -tin`` on the sender (``values["sockets"]``) says of the sockets that carry the test.
-
-    Sockets that acknowledged less than a hundredth of the largest (control connections) are left out.
-    """
-    sockets = _carriers(_objects(parsed.values.get("sockets")))
-    busy_ms = sum(_first_number(s, "busy_ms") or 0.0 for s in sockets)
-    rwnd, sndbuf = (_share(sockets, name, busy_ms) for name in ("rwnd_limited_ms", "sndbuf_limited_ms"))
-    cwnd = None if rwnd is None or sndbuf is None else max(0.0, 1 - rwnd - sndbuf)
-    shares = (rwnd, sndbuf, cwnd)
-    rtts = [_leading(s.get("rtt_ms")) for s in sockets]
-    least = [_leading(s.get("minrtt_ms")) for s in sockets]
-    windows = [_first_number(s, "snd_wnd") or 0.0 for s in sockets]
-    return LiveEvidence(
-        len(sockets),
-        *shares,
-        round(max(windows, default=0.0)) or None,
-        max((ms / 1000 for ms in rtts if ms is not None), default=None),
-        min((ms / 1000 for ms in least if ms is not None), default=None),
-        sum(_retransmitted(s) for s in sockets) if sockets else None,
-        _live_sentences(len(sockets), shares, direction),
-    )
-
-
 def _compared(report: PathReport, direction: Direction, record: Mapping[str, Json]) -> MeasuredEvidence:
-    measured = _first_number(record, "received_bps", "sent_bps")
+    measured = first_number(record, "received_bps", "sent_bps")
     if measured is None:  # a report without its end: what its intervals say
         measured = _steady_bps(record, 0.0)
     predicted = direction.predicted_bps
@@ -169,7 +126,7 @@ def _compared(report: PathReport, direction: Direction, record: Mapping[str, Jso
     if _is_udp(record):
         return _udp(direction, measured, record)
     verdict = _verdict(direction, measured)
-    streams = _first_number(record, "streams") or 1.0
+    streams = first_number(record, "streams") or 1.0
     return MeasuredEvidence(
         direction.from_host,
         direction.to_host,
@@ -180,7 +137,7 @@ def _compared(report: PathReport, direction: Direction, record: Mapping[str, Jso
         measured * report.link.rtt_s / 8 / streams,
         verdict,
         [
-            *_measured_sentences(report, direction, measured, verdict),
+            *_measured_sentences(report, direction, measured, record),
             *_run_sentences(report, direction, record),
         ],
     )
@@ -193,9 +150,9 @@ def _verdict(direction: Direction, measured: float) -> Verdict:
 
 
 def _measured_sentences(
-    report: PathReport, direction: Direction, measured: float, verdict: Verdict
+    report: PathReport, direction: Direction, measured: float, record: Mapping[str, Json]
 ) -> list[str]:
-    limit = direction.limited_by
+    limit, verdict = direction.limited_by, _verdict(direction, measured)
     share = format_ratio(measured / direction.predicted_bps)
     found = [
         (
@@ -204,36 +161,56 @@ def _measured_sentences(
         )
     ]
     if verdict == "below":
-        frame = report.mtu_bytes + ETHERNET_HEADER_BYTES
-        payload = report.link_goodput_bps / report.link.rate_bps * frame
-        segments = measured * report.link.rtt_s / 8 / payload / report.streams
-        loss = loss_that_explains(segments)
-        found.append(
-            f"The limit does not explain the rest: a loss of {format_ratio(loss)} would (Reno), or a "
-            "longer RTT under load, a slow program or disk, or a rate limit on the way."
-        )
+        told = _told_rate_bps(direction, record)
+        if told is not None and measured <= told * (1 + TOLERANCE):
+            found.append(
+                f"The test was told to send no more than {format_rate(told)} (-b): it shows no limit."
+            )
+        if told is None or measured < told * (1 - TOLERANCE):
+            found.append(_unexplained(report, measured, record))
     if verdict == "above":
         found.append("That is more than the settings allow: they changed since, or the test used others.")
     return found
 
 
+def _told_rate_bps(direction: Direction, record: Mapping[str, Json]) -> float | None:
+    """What all streams of the run together were told to send (``-b`` is of each), where that is the limit."""
+    each, streams = first_number(record, "target_bps"), first_number(record, "streams") or 1.0
+    return each * streams if each and each * streams < direction.low_bps else None
+
+
+def _unexplained(report: PathReport, measured: float, record: Mapping[str, Json]) -> str:
+    """What may have held a run below its limit; a loss only where something was retransmitted."""
+    others = "a longer RTT under load, a slow program or disk, or a rate limit on the way"
+    if first_number(record, "retransmits") == 0:
+        return (
+            f"The limit does not explain the rest, and nothing was retransmitted, so no loss does: {others}."
+        )
+    frame = report.mtu_bytes + ETHERNET_HEADER_BYTES
+    payload = report.link_goodput_bps / report.link.rate_bps * frame
+    segments = measured * report.link.rtt_s / 8 / payload / report.streams
+    loss = loss_that_explains(segments)
+    return f"The limit does not explain the rest: a loss of {format_ratio(loss)} would (Reno), or {others}."
+
+
 def _run_sentences(report: PathReport, direction: Direction, record: Mapping[str, Json]) -> list[str]:
     """What makes this run another case than the predicted one."""
     found = []
-    streams, asked = _first_number(record, "streams"), _first_number(record, "requested_bytes")
+    streams, asked = first_number(record, "streams"), first_number(record, "requested_bytes")
     if streams is not None and streams != report.streams:
         found.append(f"The run had {streams:.0f} streams, the prediction {report.streams}.")
     if asked is not None and asked != report.window_bytes:
         predicted = "none" if report.window_bytes is None else f"{report.window_bytes:,}"
         found.append(f"The run asked for {asked:,.0f} bytes (-w), the prediction for {predicted}.")
-    seconds = _first_number(record, "seconds")
+    seconds = first_number(record, "seconds")
     if seconds is not None and seconds < 5 * direction.slow_start_s:
         found.append(
             f"The run took {format_time(seconds)}, slow start alone takes "
             f"{format_time(direction.slow_start_s)}: it was too short to show the limit."
         )
-    retransmits = _first_number(record, "retransmits")
-    if retransmits == 0 and direction.limited_by.kind not in {"loss", "link_rate"}:
+    retransmits = first_number(record, "retransmits")
+    own_limit = direction.limited_by.kind not in {"loss", "link_rate"}
+    if retransmits == 0 and own_limit and _told_rate_bps(direction, record) is None:
         found.append("Nothing was retransmitted, as it is where a window or a buffer limits.")
     return found
 
@@ -245,71 +222,15 @@ def _steady_bps(record: Mapping[str, Json], after_s: float) -> float | None:
     for row in intervals if isinstance(intervals, list) else []:
         if not isinstance(row, dict) or row.get("omitted") is True:
             continue
-        start, end, rate = (_first_number(row, name) for name in ("start", "end", "bps"))
+        start, end, rate = (first_number(row, name) for name in ("start", "end", "bps"))
         if start is None or end is None or rate is None or start < after_s or end <= start:
             continue
         bits, seconds = bits + rate * (end - start), seconds + end - start
     return bits / seconds if seconds > 0 else None
 
 
-def _live_sentences(
-    sockets: int, shares: tuple[float | None, float | None, float | None], direction: Direction | None
-) -> list[str]:
-    rwnd, sndbuf, cwnd = shares
-    if sockets == 0:
-        return ["No socket to the peer was sending: start the transfer first."]
-    if rwnd is None or sndbuf is None or cwnd is None:
-        return ["The kernel does not report what limits its sockets (it does from 4.10 on)."]
-    found = [
-        (
-            f"Of the time it had data to send, the sender waited {rwnd:.0%} for the receiver's window, "
-            f"{sndbuf:.0%} for its own send buffer and {cwnd:.0%} for the congestion window or the link."
-        )
-    ]
-    kind = direction.limited_by.kind if direction is not None else None
-    if kind == "link_rate" and rwnd > 0.5:
-        found.append("That is no contradiction: a window of about two BDP waits like this on a full link.")
-    if kind == "send_buffer" and sndbuf < 0.05:
-        found.append("Linux does not always count the send buffer, even where it is what limits.")
-    if kind in {"receive_window", "window_scaling"} and rwnd < 0.5:
-        found.append(
-            "The receiver's window was not what the sender waited for: the prediction does not hold."
-        )
-    return found
-
-
-def _objects(value: Json) -> list[Mapping[str, Json]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _carriers(sockets: list[Mapping[str, Json]]) -> list[Mapping[str, Json]]:
-    acked = [_first_number(s, "bytes_acked") or 0.0 for s in sockets]
-    most = max(acked, default=0.0)
-    return [s for s, n in zip(sockets, acked, strict=True) if n > 0 and n * 100 >= most]
-
-
-def _share(sockets: Sequence[Mapping[str, Json]], name: str, busy_ms: float) -> float | None:
-    """ss leaves out a time that is zero, so a missing one counts as zero once a busy time is known."""
-    if busy_ms <= 0:
-        return None
-    return min(1.0, sum(_first_number(s, name) or 0.0 for s in sockets) / busy_ms)
-
-
-def _retransmitted(socket: Mapping[str, Json]) -> int:
-    """The second number of ``retrans:0/12``: all since the connection began."""
-    value = socket.get("retrans")
-    total = value[-1] if isinstance(value, list) and value else None
-    return total if isinstance(total, int) else 0
-
-
-def _leading(value: Json) -> float | None:
-    """The first of a pair: ``rtt:116.997/21.532`` is the mean and its variation."""
-    first = value[0] if isinstance(value, list) and value else value
-    ok = isinstance(first, int | float) and not isinstance(first, bool)
-    return float(first) if ok and isinstance(first, int | float) else None
-
-
-def _first_number(record: Mapping[str, Json], *names: str) -> float | None:
+def first_number(record: Mapping[str, Json], *names: str) -> float | None:
+    """The first of ``names`` that holds a number; None if none of them does."""
     for name in names:
         value = record.get(name)
         if isinstance(value, int | float) and not isinstance(value, bool):

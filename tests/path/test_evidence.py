@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hostcfg.model import Link
+from hostcfg.outputs.blocks import Heading, Paragraph, Table
+from hostcfg.outputs.path_views import path_blocks
 from hostcfg.path import analyse_path, compare_measured, live_evidence
 from hostcfg.platforms.linux.parsers.ss import SS
 from tests.iperf.samples import parse, text_of
@@ -141,6 +143,90 @@ def test_live_evidence_beside_the_prediction() -> None:
     assert "no contradiction" in live_evidence(running, full.directions[0]).sentences[1]
     other = analyse_path(linux("a", wmem="4096 16384 65536"), linux("b"), PATH)
     assert "does not always count the send buffer" in live_evidence(running, other.directions[0]).sentences[1]
+
+
+# Linux 6.18.44, iproute2 6.1, iperf3 -b 5M over lo: the kernel counts in jiffies, and no time was that long.
+SLOW_PROGRAM = """\
+State Recv-Q Send-Q Local Address:Port  Peer Address:Port
+ESTAB 0      0          127.0.0.1:40018    127.0.0.1:5399
+\t bbr wscale:10,10 rto:204 rtt:0.182/0.246 mss:65483 pmtu:65535 rcvmss:536 advmss:65483 cwnd:18 \
+bytes_sent:1310757 bytes_acked:1310758 segs_out:35 segs_in:31 data_segs_out:33 send 51810725275bps \
+lastsnd:108 lastrcv:2000 lastack:108 pacing_rate 1069359043824bps delivery_rate 174621333328bps delivered:34 \
+rcv_space:65495 rcv_ssthresh:65495 minrtt:0.003 snd_wnd:371712
+"""
+
+
+def test_a_program_that_sends_little_is_not_limited_by_tcp() -> None:
+    found = live_evidence(SS.parse(SLOW_PROGRAM))
+    assert found.sockets == 1
+    assert (found.rwnd_limited, found.sndbuf_limited, found.cwnd_limited) == (0.0, 0.0, 0.0)
+    (sentence,) = found.sentences
+    assert "not limited by TCP: the program sends little" in sentence
+
+
+@pytest.mark.parametrize(
+    ("release", "counts"), [(None, False), ((4, 9, 337), False), ((4, 10, 0), True), ((6, 18), True)]
+)
+def test_an_old_ss_says_nothing_unless_the_kernel_is_known_to_count(
+    release: tuple[int, ...] | None, counts: bool
+) -> None:
+    old = SLOW_PROGRAM
+    for word in ("bytes_sent:1310757 ", "delivered:34 ", " snd_wnd:371712"):
+        old = old.replace(word, "")
+    found = live_evidence(SS.parse(old), release=release)
+    assert (found.rwnd_limited == 0.0) is counts
+    assert ("do not report" in found.sentences[0]) is not counts
+
+
+def test_without_a_transfer_there_is_one_sentence_and_no_table() -> None:
+    report = analyse_path(linux("a"), linux("b"), PATH)
+    for text, tables in (
+        ("State Recv-Q Send-Q Local Address:Port Peer Address:Port\n", 0),
+        (SLOW_PROGRAM, 1),
+    ):
+        blocks = path_blocks(report, linux("a"), linux("b"), None, live_evidence(SS.parse(text)))
+        start = next(i for i, b in enumerate(blocks) if isinstance(b, Heading) and "running" in b.text)
+        rest = blocks[start + 1 :]
+        end = next(i for i, b in enumerate(rest) if isinstance(b, Heading))
+        assert [type(b) for b in rest[:end]] == [Table] * tables + [Paragraph]
+
+
+# iperf3 3.12 -b 5M -t 3 -J, cut to what is judged
+TOLD = """\
+{"start": {"version": "iperf 3.12", "connecting_to": {"host": "127.0.0.1", "port": 5399}, "sock_bufsize": 0,
+  "target_bitrate": 5000000,
+  "test_start": {"protocol": "TCP", "num_streams": 1, "blksize": 131072, "omit": 0, "duration": 3,
+    "bytes": 0, "blocks": 0, "reverse": 0, "tos": 0, "target_bitrate": 5000000}},
+ "intervals": [],
+ "end": {"streams": [],
+  "sum_sent": {"start": 0, "end": 3.000084, "seconds": 3.000084, "bytes": 1966080,
+    "bits_per_second": 5242733.203470303, "retransmits": 0, "sender": true},
+  "sum_received": {"start": 0, "end": 3.040114, "seconds": 3.000084, "bytes": 1966080,
+    "bits_per_second": 5173700.0, "sender": true}}}
+"""
+
+
+def test_a_rate_that_the_test_was_told_is_named_and_no_loss_is_guessed() -> None:
+    report = analyse_path(linux("a"), linux("b"), PATH)
+    (found,) = compare_measured(report, parse(TOLD))
+    assert found.verdict == "below"
+    assert "The test was told to send no more than 5 Mbit/s (-b): it shows no limit." in found.sentences
+    assert not any("loss" in s or "retransmitted" in s for s in found.sentences)
+    told_less = TOLD.replace('"target_bitrate": 5000000}', '"target_bitrate": 50000000}')
+    (slower,) = compare_measured(report, parse(told_less))  # a tenth of what it was told
+    assert "no more than 50 Mbit/s" in slower.sentences[1]
+    assert "nothing was retransmitted, so no loss does" in slower.sentences[2]
+
+
+def test_a_loss_may_explain_what_was_retransmitted() -> None:
+    report = analyse_path(linux("a"), linux("b"), PATH)
+    text = TOLD.replace('"target_bitrate": 5000000', '"target_bitrate": 0').replace(
+        '"retransmits": 0', '"retransmits": 9'
+    )
+    (found,) = compare_measured(report, parse(text))
+    assert "would (Reno)" in found.sentences[1]
+    (clean,) = compare_measured(report, parse(text.replace('"retransmits": 9', '"retransmits": 0')))
+    assert "(Reno)" not in " ".join(clean.sentences)
 
 
 def test_no_transfer_is_no_evidence() -> None:

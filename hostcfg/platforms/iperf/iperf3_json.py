@@ -139,6 +139,7 @@ def _record(document: Object, suffix: str, *, reverse: bool | None) -> Record:
         "omit_s": _float(test.get("omit")),
         "window_bytes": integer(start.get("sndbuf_actual" if sends else "rcvbuf_actual")),
         "requested_bytes": integer(start.get("sock_bufsize")) or None,
+        "target_bps": integer(test.get("target_bitrate")) or None,
         "sndbuf_bytes": integer(start.get("sndbuf_actual")),
         "rcvbuf_bytes": integer(start.get("rcvbuf_actual")),
         "mss_bytes": integer(start.get("tcp_mss")) or integer(start.get("tcp_mss_default")) or None,

@@ -3,7 +3,8 @@
 A record is a flat dict, the same for all formats: null for what the output does not hold.  Sizes are
 bytes, rates bit/s, times seconds unless the name says otherwise.  ``reverse``: data ran from the
 server to the client.  ``window_bytes`` is the socket buffer that the tool reports (doubled on Linux),
-``requested_bytes`` what ``-w`` asked for.  ``intervals`` are of all streams together.
+``requested_bytes`` what ``-w`` asked for, ``target_bps`` what ``-b`` allows each stream.
+``intervals`` are of all streams together.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ RECORD_FIELDS = (
     "omit_s",
     "window_bytes",
     "requested_bytes",
+    "target_bps",
     "sndbuf_bytes",
     "rcvbuf_bytes",
     "mss_bytes",
