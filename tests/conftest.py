@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+from functools import cache
+
 import pytest
 from hypothesis import settings
 
@@ -20,8 +23,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if IS_ROOT:
-        return
+    why = _why_not_root()
     for item in items:
-        if item.get_closest_marker("root") is not None:
-            item.add_marker(pytest.mark.skip(reason="needs root"))
+        if why and item.get_closest_marker("root") is not None:
+            item.add_marker(pytest.mark.skip(reason=why))
+
+
+@cache
+def _why_not_root() -> str:
+    """Why tests that need root can't run here; empty if they can."""
+    if not IS_ROOT:
+        return "needs root"
+    try:
+        done = subprocess.run(["unshare", "--mount", "true"], capture_output=True, text=True, check=False)
+    except OSError as error:
+        return f"needs unshare(1): {error}"
+    if done.returncode == 0:
+        return ""
+    return f"no mount namespaces here ({done.stderr.strip()}); before a chroot: mount --bind DIR DIR"
