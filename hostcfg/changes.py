@@ -20,6 +20,9 @@ ChangeKind = Literal["apply", "rollback"]
 UNFINISHED: frozenset[HostStatus] = frozenset({"planned", "applying", "pending", "unknown"})
 """A host in one of these has not reached a final state: ``rollback --unfinished`` asks it."""
 
+UNTIL_BOOT = "these values last until the next boot; --persist keeps them"
+"""A note that is true of what stands, and not of what was taken back."""
+
 RunState = Literal["running", "stopped", "ended"]
 
 
@@ -40,7 +43,8 @@ class Fault:
 class StepResult:
     """One step and what became of it.
 
-    ``outcome`` None: it was not tried (an earlier one failed, or nothing was written at all).
+    ``outcome`` None: it was not tried (an earlier one failed, or nothing was written at all), or, where
+    ``error`` says so, it may have been written and nobody heard what became of it.
     ``read_back`` is the host's own text after the write, None where there is none.
     ``error`` is what the host said, one line, empty where it said nothing.
     ``detail`` is what restoring needs beyond ``from_raw`` (a queueing discipline's options).

@@ -19,7 +19,7 @@ from hostcfg.asking import Asking, Refused, raise_for, run_whole
 from hostcfg.change_options import ChangeOptions, Connect, Each, OnEvent, in_turn, nothing
 from hostcfg.changes import Fault, HostChange
 from hostcfg.errors import ChangeRefused, HostError, JournalError
-from hostcfg.hostrun_words import result_of, why_stopped
+from hostcfg.hostrun_words import not_confirmed, result_of, unheard, why_stopped, why_unasked
 from hostcfg.journal.store import due_in
 from hostcfg.lean import dataclass
 from hostcfg.platforms.changer import Job, JobStep, StepReport
@@ -208,7 +208,7 @@ class HostRun:
                 self.on_event("reconnected")
                 report = self._run_confirm(second, job)
         except HostError as error:
-            return self._settle(error)
+            return self._settle(Refused(not_confirmed(self.host, error)), ", so the change was taken back")
         if report.state == "confirmed":
             return self._end(self.done)
         for key, value in report.overridden.items():
@@ -239,25 +239,40 @@ class HostRun:
 
     # when something went wrong
 
-    def _settle(self, error: HostcfgError | Refused) -> HostChange:
-        """Asks the host what has become of it and has it restored; the end that this makes."""
+    def _settle(self, error: HostcfgError | Refused, restored: str = "") -> HostChange:
+        """Asks the host what has become of it and has it restored; the end that this makes.
+
+        ``restored`` is said after the fault where the host has put itself back.
+        """
         fault = error.fault if isinstance(error, Refused) else Fault.of(error)
+        waits = why_unasked(self._left_s, began_writing=self._began_writing)
         report = self.asking.to_restore(self._first, self._left_s)
+        self._hear_of_no_more(report)
         if report is None:
-            waits = "its timer restores it" if self._left_s is not None else "no timer runs there"
-            waits = waits if self._began_writing else "nothing was written there yet"
             message = (
                 f"{fault.message}; the host can't be asked now ({waits}): hostcfg rollback --unfinished later"
             )
             return self._end("unknown", Fault(fault.kind, message))
-        return self._end_as(report, fault)
+        return self._end_as(report, fault, restored)
 
-    def _end_as(self, report: StatusReport, fault: Fault) -> HostChange:
+    def _hear_of_no_more(self, report: StatusReport | None) -> None:
+        """What was to be written and was not told of is not known any more, but by what the host says now."""
+        if not self._began_writing:
+            return
+        knows = report is not None and report.root and report.state != "gone"
+        written = report.written if report is not None and knows else None
+        keys = [s.key for n, s in enumerate(self.plan.steps, 1) if written is None or n in written]
+        found = unheard(keys, self._results)
+        if found:
+            self._results |= {step.key: step for step in found}
+            self.journal.wrote(self.draft.id, self.host, found)
+
+    def _end_as(self, report: StatusReport, fault: Fault, restored: str) -> HostChange:
         """The end of a change that went wrong, by what the host says it is."""
         if report.state == "confirmed":
             return self._end(self.done)
         if report.state == "restored":
-            return self._end(self.back, fault)
+            return self._end(self.back, Fault(fault.kind, fault.message + restored))
         if report.state == "gone" and not self._began_writing and report.root:
             return self._end("failed", fault)
         if report.state == "failed":

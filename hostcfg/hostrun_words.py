@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hostcfg.changes import StepResult
+from hostcfg.changes import Fault, StepResult
+from hostcfg.journal.store import due_in
+from hostcfg.platforms.changer import StepReport
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from hostcfg.errors import HostError
     from hostcfg.model import Step
-    from hostcfg.platforms.changer import Changer, StepReport, WriteReport
+    from hostcfg.platforms.changer import Changer, WriteReport
 
 _STOPPED = {
     "space": "no room for its own notes on the host; nothing more was written",
@@ -26,6 +31,30 @@ def why_stopped(report: WriteReport, changer: Changer) -> str:
             return f"{step.key}: {step.outcome}{said}{got}; everything written before it was put back"
     reason = report.stopped or ""
     return _STOPPED.get(reason, f"it stopped ({reason})")
+
+
+UNHEARD = "it may be set: the connection ended before the host told"
+"""Of a step that the host was told to write, and nobody knows whether it did."""
+
+
+def unheard(keys: Iterable[str], told: Mapping[str, StepReport]) -> list[StepReport]:
+    """What is known of the steps that the host has not told of, once it was told to write them all."""
+    return [StepReport(key, None, None, UNHEARD) for key in keys if key not in told]
+
+
+def why_unasked(left_s: int | None, *, began_writing: bool) -> str:
+    """What a host that can't be asked is expected to do by itself, ``left_s`` from now."""
+    if not began_writing:
+        return "nothing was written there yet"
+    if left_s is None:
+        return "no timer runs there"
+    return f"its timer was due at {due_in(left_s)} and restores it, unless it was down"
+
+
+def not_confirmed(host: str, error: HostError) -> Fault:
+    """Why nobody was let in again after the change."""
+    why = str(error).removeprefix(f"{host}: ")
+    return Fault(error.kind, f"{host}: the confirming connection failed ({why})")
 
 
 def result_of(step: Step, report: StepReport | None, changer: Changer) -> StepResult:

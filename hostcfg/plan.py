@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from hostcfg.changes import UNTIL_BOOT
 from hostcfg.errors import ChangeRefused
 from hostcfg.lean import dataclass
 from hostcfg.model import Plan, State, Step
@@ -256,7 +257,7 @@ def _notes(facts: Facts, changer: Changer, steps: Sequence[Step], *, persist: bo
     notes += changer.notes(facts, [step.key for step in steps], persist=persist)
     if not persist:
         if any(changer.persisted(facts, {step.key: step.to_raw}) for step in steps):
-            notes.append("these values last until the next boot; --persist keeps them")
+            notes.append(UNTIL_BOOT)
         return notes
     for step in steps:
         if step.persist is None:

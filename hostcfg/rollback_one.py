@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from hostcfg.changes import Fault, HostChange
 from hostcfg.errors import HostcfgError, HostError, JournalError
 from hostcfg.hostrun import HostRun
+from hostcfg.hostrun_words import UNHEARD
 from hostcfg.lean import dataclass
-from hostcfg.platforms.changer import get_changer
+from hostcfg.platforms.changer import StepReport, get_changer
 from hostcfg.rollback_plan import RollbackFiles, plan_rollback, way_back
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _nothing_to_write(done: HostChange, left: Sequence[str], run: HostsBack) -> 
         return HostChange(done.host, done.os, "failed", error=fault)
     assert run.draft.of is not None  # noqa: S101  # a rollback is of a change
     run.journal.ended(run.draft.of, done.host, "reverted")
-    return HostChange(done.host, done.os, "reverted", notes=("it has its before-values already",))
+    return HostChange(done.host, done.os, "reverted", notes=("it has them already: nothing was written",))
 
 
 def settle_host(change: Change, host: HostChange, run: HostsBack) -> HostChange:
@@ -98,7 +99,9 @@ def settle_host(change: Change, host: HostChange, run: HostsBack) -> HostChange:
             report = _status_run(change, host, run).asking.over(transport, restore=True)
             run.on_event("asked")
             steps = _way_back(host, report, run, transport)
+            _keep_unheard(change, host, report, run)
     except HostError as error:
+        _keep_unheard(change, host, None, run)
         return _ended(change, host, run, "unknown", Fault.of(error))
     if not report.root:
         fault = Fault(
@@ -120,6 +123,21 @@ def _way_back(
     with suppress(HostError):  # what became of the host is known all the same
         facts = run.read(transport, host.host)
     return way_back(host, report, facts)
+
+
+def _keep_unheard(change: Change, host: HostChange, report: StatusReport | None, run: HostsBack) -> None:
+    """The journal hears which steps of a change that was cut the host had begun to write, or may have."""
+    knows = report is not None and report.root and report.state != "gone"
+    written = report.written if report is not None and knows else None
+    if written is None and host.status != "applying":
+        return
+    found = []
+    for number, step in enumerate(host.steps, 1):
+        said = UNHEARD if written is None or number in written else ""
+        if step.outcome is None and step.error != said:
+            found.append(StepReport(step.key, None, None, said))
+    if found:
+        run.journal.wrote(change.id, host.host, found)
 
 
 def _status_run(change: Change, host: HostChange, run: HostsBack) -> HostRun:

@@ -103,7 +103,7 @@ def _step_back(
 ) -> StepResult:
     written = report.written is None or number in report.written
     before = step.from_raw or ""
-    had = step.read_back if step.read_back is not None or step.outcome is None else step.to_raw
+    had = step.read_back if step.read_back is not None else step.to_raw
     now = None if facts is None else _raw(facts, step.key)
     outcome: Outcome | None = "set" if report.state == "restored" else None
     if str(number) in report.unrestored:

@@ -79,7 +79,8 @@ def rollback(
             each=side_by_side(session, interrupts),
         )
     left = _not_reached(change, wanted, done.hosts)
-    return interrupts.code(finish(session, done.id, done.hosts, not_reached=left, rolled_back=True))
+    code = finish(session, done.id, done.hosts, not_reached=left, rolled_back=True, of=change.id)
+    return interrupts.code(code)
 
 
 def _not_reached(change: Change, wanted: Sequence[str], done: Sequence[HostChange]) -> list[str]:
@@ -125,7 +126,9 @@ def _settle(session: Session, journal: Journal, options: ChangeOptions, *, yes: 
                 code = TROUBLE
                 continue
             settled += done.hosts
-    code = max(code, finish(session, changes[0].id if len(changes) == 1 else None, settled))
+    one = changes[0] if len(changes) == 1 else None
+    told = finish(session, one.id if one else None, settled, of=one.of if one else None, way_back=True)
+    code = max(code, told)
     return interrupts.code(code)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hostcfg.changes import UNFINISHED
+from hostcfg.changes import UNFINISHED, UNTIL_BOOT
 from hostcfg.outputs.blocks import Block, Code, Column, Heading, Paragraph, Row, Table, Tone
 from hostcfg.outputs.fleet_views import FEW, change_summary, plan_summary
 from hostcfg.outputs.system import title_of
@@ -64,10 +64,13 @@ def change_blocks(
     not_reached: Sequence[str] = (),
     details: bool = True,
     rolled_back: bool = False,
+    of: str | None = None,
+    way_back: bool = False,
 ) -> list[Block]:
     """What became of each host, step by step, and how to go on.
 
-    ``rolled_back``: the change is a rollback, which stands where a host is reverted.
+    ``rolled_back``: the change is a rollback (of the change ``of``), which stands where a host is reverted.
+    ``way_back``: the steps of a reverted host are those that took it back, as a rollback's are.
     Several hosts have a summary before them, or instead where ``details`` are not wanted.
     """
     blocks: list[Block] = []
@@ -75,7 +78,7 @@ def change_blocks(
         blocks += change_summary(hosts, not_reached)
     for host in hosts:
         if details:
-            blocks += _host_blocks(host)
+            blocks += _host_blocks(host, of, way_back=way_back or rolled_back)
         if host.status == "pending" and change_id is not None:
             blocks.append(Paragraph(_pending_text(change_id, host), "warning", "waiting"))
     stands = {"applied", "pending", *(("reverted",) if rolled_back else ())}
@@ -97,17 +100,28 @@ def _pending_text(change_id: str, host: HostChange) -> str:
     return f"{host.left_s} s left: {confirm} keeps the change, else the host takes it back by itself"
 
 
-def _host_blocks(host: HostChange) -> list[Block]:
+def _host_blocks(host: HostChange, of: str | None, *, way_back: bool) -> list[Block]:
     count = len(host.steps)
-    status = "reverted: it has its before-values" if host.status == "reverted" else _status(host)
+    status = _status(host)
+    if host.status == "reverted":
+        values = f"the values from before change {of}" if of is not None else "its before-values"
+        status = f"reverted: it has {values}"
+    taken = host.status == "reverted" and not way_back
     aside = f"{status}, {count} step{'s' if count != 1 else ''}" if count else f"{status}, no step"
     blocks: list[Block] = [Heading(host.host, aside, STATUS_TONES[host.status])]
     if count:
         columns = (Column("Key", fixed=True), Column("Change"), Column("Outcome", fixed=True))
-        blocks.append(Table(columns, [_step_row(s) for s in host.steps], detail_title="What the host said"))
+        blocks.append(
+            Table(
+                columns,
+                [_step_row(s, _outcome(s, host, taken=taken)) for s in host.steps],
+                detail_title="What the host said",
+            )
+        )
     if host.error is not None:
         blocks.append(Paragraph(host.error.message, "error", "error"))
-    return [*blocks, *(Paragraph(note, "note", "note") for note in host.notes)]
+    notes = [note for note in host.notes if not (taken and note == UNTIL_BOOT)]
+    return [*blocks, *(Paragraph(note, "note", "note") for note in notes)]
 
 
 def _status(host: HostChange) -> str:
@@ -115,13 +129,20 @@ def _status(host: HostChange) -> str:
     return "pending, overdue" if host.overdue else host.status
 
 
-def _step_row(step: StepResult) -> Row:
+def _outcome(step: StepResult, host: HostChange, *, taken: bool) -> str:
+    """A step's outcome in words; ``taken``: the host was put back after it."""
+    unheard = step.error or host.status == "applying"
+    word = step.outcome or ("unknown" if unheard else "not tried")
+    return f"{word}, then taken back" if taken and word in ("set", "clamped", "unknown") else word
+
+
+def _step_row(step: StepResult, outcome: str) -> Row:
     tone: Tone = "plain" if step.outcome in {"set", "unchanged"} else "warning"
     change = f"{_raw(step.from_raw)} -> {_raw(step.to_raw)}"
     said = [step.error] if step.error else []
     if step.read_back is not None and _raw(step.read_back) != _raw(step.to_raw):
         said.insert(0, f"the host has {_raw(step.read_back)}")
-    return Row((step.key, change, step.outcome or "not tried"), "; ".join(said), tone)
+    return Row((step.key, change, outcome), "; ".join(said), tone)
 
 
 def history_blocks(changes: Sequence[Change]) -> list[Block]:
@@ -171,7 +192,7 @@ def _one_change(change: Change) -> list[Block]:
         text = f"hostcfg apply --resume {change.id} goes on with the hosts that were not reached"
         blocks.append(Paragraph(text, "note", "note"))
     for host in reached:
-        blocks += _host_blocks(host)
+        blocks += _host_blocks(host, change.of, way_back=change.kind == "rollback")
         if host.status == "pending":
             blocks.append(Paragraph(_pending_text(change.id, host), "warning", "waiting"))
         if host.undone_by:

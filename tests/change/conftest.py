@@ -67,7 +67,7 @@ class Lab:
     cut: bool = False  # connections that exist are gone
     user: str = "root"
     umask: str = "022"
-    cut_at: tuple[int, str] | None = None  # the n-th command of an apply, before or after it ran
+    cut_at: tuple[int, str] | None = None  # the n-th command of an apply: before, after, for good
     # in the n-th command, at the m-th of these calls, the shell gets this signal, or error=NAME
     kill_shell: tuple[int, int, str, str] | None = None
     trace: str = "/dev/null"  # what strace writes down then

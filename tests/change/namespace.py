@@ -164,7 +164,9 @@ class NamespaceTransport(Transport):
         done = subprocess.run(
             self.door.host.argv(*words), input=command.stdin, capture_output=True, timeout=timeout_s or 60
         )
-        if cut_at == (number, "after"):
+        if cut_at == (number, "for good"):
+            self.door.cut = True
+        if cut_at in ((number, "after"), (number, "for good")):
             raise HostError("command", "the connection broke", host=self.host)
         if done.returncode in (-9, 137):
             self.door.killed = True

@@ -164,7 +164,7 @@ def test_a_restore_that_fails_after_a_lost_connection_is_named(lab: Lab) -> None
     result = run(lab, {HIGH: "9000000", SACK: "0"}, hear)
     assert result.status == "failed"
     assert result.error is not None
-    assert result.error.message.endswith(f"connection refused; not put back: {HIGH}")
+    assert result.error.message.endswith(f"failed (connection refused); not put back: {HIGH}")
     assert lab.host.get(SACK) == "1"
 
 

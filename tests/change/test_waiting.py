@@ -157,7 +157,7 @@ def test_each_step_of_a_way_back() -> None:
     report = StatusReport("failed", "pending", {}, ("3",), written=frozenset({1, 3, 4, 5, 6, 7}))
     found = way_back(host, report, facts)
     assert [(s.key, s.from_raw, s.to_raw, s.read_back, s.outcome) for s in found] == [
-        ("a.nobody_knows", None, "1", "1", "set"),
+        ("a.nobody_knows", "0", "1", "1", "set"),
         ("a.unread", "0", "1", None, None),
         ("a.theirs", "0", "1", "7", "overridden"),
         ("a.rejected", "0", "1", "0", "rejected"),

@@ -1,0 +1,147 @@
+"""What a person is told of a change that went wrong: of each step, of the host, and of its timer."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from hostcfg.apply import ChangeOptions
+from hostcfg.changes import UNTIL_BOOT, Change, Fault, HostChange, StepResult
+from hostcfg.errors import HostError
+from hostcfg.hostrun_words import UNHEARD, not_confirmed, unheard, why_unasked
+from hostcfg.outputs.blocks import Heading, Paragraph, Table
+from hostcfg.outputs.change_views import change_blocks, history_blocks
+from hostcfg.platforms.changer import StepReport
+from hostcfg.rollback import rollback_unfinished
+from tests.change.conftest import read
+from tests.change.test_edges import run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hostcfg.outputs.blocks import Block
+    from tests.change.conftest import Lab
+
+ID = "20261130-162700-4f2a"
+SACK, SCALING = "net.ipv4.tcp_sack", "net.ipv4.tcp_window_scaling"
+STEPS = (
+    StepResult("a.set", "1", "0", read_back="0", outcome="set"),
+    StepResult("a.same", "0", "0", read_back="0", outcome="unchanged"),
+    StepResult("a.clamped", "1", "9", read_back="5", outcome="clamped"),
+    StepResult("a.unheard", "1", "0", error=UNHEARD),
+    StepResult("a.untried", "1", "0"),
+)
+
+
+def outcomes(blocks: Sequence[Block]) -> list[str]:
+    (table,) = [block for block in blocks if isinstance(block, Table)]
+    return [row.cells[2] for row in table.rows]
+
+
+def heading(blocks: Sequence[Block]) -> str:
+    return [block.aside for block in blocks if isinstance(block, Heading)][-1]
+
+
+def texts(blocks: Sequence[Block]) -> list[str]:
+    return [block.text for block in blocks if isinstance(block, Paragraph)]
+
+
+def test_the_steps_of_a_host_that_was_put_back_were_taken_back() -> None:
+    host = HostChange("h", "linux", "reverted", STEPS, Fault("refused", "h: no"), (UNTIL_BOOT, "another"))
+    told = change_blocks(ID, [host])
+    assert outcomes(told) == [
+        "set, then taken back",
+        "unchanged",
+        "clamped, then taken back",
+        "unknown, then taken back",
+        "not tried",
+    ]
+    assert heading(told) == "reverted: it has its before-values, 5 steps"
+    assert texts(told) == ["h: no", "another"]
+    stands = change_blocks(ID, [replace(host, status="unknown")])
+    assert outcomes(stands) == ["set", "unchanged", "clamped", "unknown", "not tried"]
+    assert UNTIL_BOOT in texts(stands)
+    kept = history_blocks([Change(ID, "apply", "now", None, "me", "here", hosts=(host,))])
+    assert outcomes(kept) == outcomes(told)
+
+
+def test_the_steps_of_a_rollback_are_the_way_back() -> None:
+    host = HostChange("h", "linux", "reverted", STEPS[:1])
+    told = change_blocks(ID, [host], rolled_back=True, of="X")
+    assert (outcomes(told), heading(told)) == (
+        ["set"],
+        "reverted: it has the values from before change X, 1 step",
+    )
+    kept = history_blocks([Change(ID, "rollback", "now", "then", "me", "here", of="X", hosts=(host,))])
+    assert (outcomes(kept), heading(kept)) == (outcomes(told), heading(told))
+    settled = change_blocks(ID, [host], way_back=True)
+    assert (outcomes(settled), heading(settled)) == (["set"], "reverted: it has its before-values, 1 step")
+    assert texts(settled) == []  # there is nothing that could be taken back again
+
+
+def test_a_step_of_a_host_that_is_being_written_is_unknown() -> None:
+    host = HostChange("h", "linux", "applying", STEPS[4:])
+    assert outcomes(history_blocks([Change(ID, "apply", "now", None, "me", "here", hosts=(host,))])) == [
+        "unknown"
+    ]
+
+
+def test_what_a_host_does_that_can_not_be_asked() -> None:
+    assert why_unasked(30, began_writing=False) == "nothing was written there yet"
+    assert why_unasked(None, began_writing=True) == "no timer runs there"
+    assert re.fullmatch(
+        r"its timer was due at \d{4}-\d\d-\d\dT[0-9:.]+Z and restores it, unless it was down",
+        why_unasked(0, began_writing=True),
+    )
+    assert [(s.key, s.outcome, s.error) for s in unheard(["a", "b"], {"a": unheard(["a"], {})[0]})] == [
+        ("b", None, UNHEARD)
+    ]
+    lost = HostError("unreachable", "connection refused", host="h")
+    assert not_confirmed("h", lost) == Fault(
+        "unreachable", "h: the confirming connection failed (connection refused)"
+    )
+
+
+@pytest.mark.root
+def test_a_connection_that_breaks_in_the_write_and_what_became_of_it(lab: Lab) -> None:
+    """The host is written and nobody hears of it; the journal says so, and later what became of it."""
+
+    def hear(event: str) -> None:
+        if event == "begin journalled":
+            lab.cut_at, lab.refuse = (lab.commands + 1, "for good"), True
+
+    result = run(lab, {SACK: "0", SCALING: "0"}, hear, revert_in_s=0)
+    assert result.status == "unknown"
+    assert [(s.outcome, s.error) for s in result.steps] == [(None, UNHEARD)] * 2
+    assert result.error is not None
+    assert "the host can't be asked now (no timer runs there)" in result.error.message
+    assert outcomes(history_blocks(lab.journal.changes())) == ["unknown", "unknown"]
+    lab.journal.wrote(lab.journal.changes()[0].id, "host1", [StepReport(SACK, None, None)])  # as if killed
+    lab.journal.ended(lab.journal.changes()[0].id, "host1", "applying")
+    settle = lambda: rollback_unfinished(  # noqa: E731
+        journal=lab.journal, connect=lab.connect, read=read, options=ChangeOptions(20)
+    )
+    assert [h.status for one in settle() for h in one.hosts] == ["unknown"]
+    assert [s.error for s in lab.journal.changes()[0].hosts[0].steps] == [UNHEARD] * 2
+    lab.refuse, lab.cut, lab.cut_at = False, False, None
+    (one,) = settle()
+    assert [(s.from_raw, s.to_raw, s.outcome) for s in one.hosts[0].steps] == [("0", "1", "set")] * 2
+    assert outcomes(history_blocks(lab.journal.changes())) == ["unknown, then taken back"] * 2
+
+
+@pytest.mark.root
+def test_a_host_that_lets_nobody_in_after_the_change_says_so(lab: Lab) -> None:
+    def hear(event: str) -> None:
+        if event == "write journalled":
+            lab.refuse = True
+
+    result = run(lab, {SACK: "0"}, hear)
+    assert result.status == "reverted"
+    assert result.error == Fault(
+        "unreachable",
+        "host1: the confirming connection failed (connection refused), so the change was taken back",
+    )
+    assert outcomes(change_blocks(ID, [result])) == ["set, then taken back"]
