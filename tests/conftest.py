@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 from functools import cache
 
@@ -12,6 +13,11 @@ from tests.sshd import IS_ROOT
 
 settings.register_profile("hostcfg", deadline=None)  # speed is measured under benchmarks/, never asserted
 settings.load_profile("hostcfg")
+
+
+def pytest_configure() -> None:
+    """Ctrl-C is tested: a runner in a shell's background has it ignored, and so would all that it starts."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

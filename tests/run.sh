@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 packages="openssh-server openssh-client busybox iproute2 ethtool procps sudo opendoas csh shellcheck \
-iputils-ping iperf3 util-linux bsdextrautils strace mksh yash gcc libc6-dev"
+iputils-ping iperf3 util-linux bsdextrautils strace mksh yash ksh93u+m gcc libc6-dev"
 # for tests marked browser; Ubuntu has it as a snap alone, and skips them
 if grep -qx 'ID=debian' /etc/os-release 2>/dev/null; then packages="$packages chromium chromium-driver"; fi
 case " $* " in

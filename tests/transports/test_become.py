@@ -260,12 +260,15 @@ def local(user: str, become: str, password: str) -> list[object]:
     """A LocalTransport that runs as ``user``."""
     root = Path(__file__).parents[2]
     as_user = ["setpriv", f"--reuid={user}", f"--regid={user}", "--init-groups", "--reset-env"]
-    usable = "import os, sys; sys.exit(sys.version_info < (3, 11) or not os.access(sys.executable, os.X_OK))"
+    usable = (
+        "import os, sys; sys.exit(sys.version_info < (3, 11) or not os.access(sys.executable, os.X_OK) "
+        f"or not os.access({str(root / 'hostcfg')!r}, os.X_OK))"
+    )
     for python in (sys.executable, "/usr/bin/python3"):
         if subprocess.run([*as_user, python, "-c", usable], cwd="/", capture_output=True).returncode == 0:
             break
     else:
-        pytest.skip("no Python that other users may run")
+        pytest.skip("no Python, or no checkout, that other users may read")
     environment = {"PYTHONPATH": os.pathsep.join([str(root), *sys.path[1:]]), "PATH": os.environ["PATH"]}
     done = subprocess.run(
         [*as_user[:-1], python, "-c", LOCAL, become],
