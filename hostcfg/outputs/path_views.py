@@ -104,7 +104,9 @@ def _direction_blocks(report: PathReport, direction: Direction) -> list[Block]:
     blocks.append(Table(columns, rows))
     commands = [f"{need.command}   # on {need.host}" for need in direction.needs if need.command]
     if commands:
-        blocks += [Paragraph("To mend it:"), Code("\n".join(commands))]
+        alone = not limited and report.streams > 1
+        title = "So that one stream alone fills it:" if alone else "To mend it:"
+        blocks += [Paragraph(title), Code("\n".join(commands))]
     return blocks + [Paragraph(text, "note", "assumed") for text in direction.assumed]
 
 

@@ -36,16 +36,16 @@ def advise(
 ) -> TestAdvice:
     """The test of one direction: on the first of ``test_ends`` against a server on the second.
 
-    ``-w`` only where both ends grant a size with which one stream fills the link and autotuning does
-    not; else ``-P`` where one stream's window is below the BDP; ``-O`` past slow start; ``-t`` long
-    enough for two of CUBIC's recoveries on a link that it fills.
+    A size that was asked about is the test's, with the streams that were asked about, unless iperf3 gives
+    up there.  Else ``-w`` only where both ends grant a size with which one stream fills the link and
+    autotuning does not; else ``-P`` where one stream's window is below the BDP.  ``-O`` past slow start; ``-t`` long enough for
+    two of CUBIC's recoveries on a link that it fills.
     """
     client, server = test_ends
-    size = _explicit_size(question)
-    chosen = windows if size is None else windows_of(_asking(question, size))
-    if size is None and question.flow.explicit_bytes is not None:
-        chosen = windows_of(_asking(question, None))
-    streams = _streams(question, chosen.bytes)
+    asked = None if _is_refused(question) else question.flow.explicit_bytes
+    size = _explicit_size(question) if asked is None else asked
+    chosen = windows_of(_asking(question, size))
+    streams = _streams(question, chosen.bytes) if asked is None else question.streams
     omit = max(1, ceil(1.5 * slow_start_s))
     if question.link.rtt_s >= SHORT_RTT_S:
         omit = max(omit, LOADED_SLOW_START_S)
@@ -62,6 +62,13 @@ def advise(
 
 def _asking(question: Question, size: int | None) -> Question:
     return replace(question, flow=replace(question.flow, explicit_bytes=size))
+
+
+def _is_refused(question: Question) -> bool:
+    """Whether either end turns the size down that was asked about, whatever the direction."""
+    back = replace(question, sender=question.receiver, receiver=question.sender)
+    both = windows_of(question), windows_of(back)
+    return any(w.refused is not None for pair in both for w in (pair.receive, pair.send))
 
 
 def _explicit_size(question: Question) -> int | None:
@@ -135,15 +142,15 @@ def _warnings(question: Question, windows: Windows, size: int | None) -> list[st
     found = []
     asked, got = question.flow.explicit_bytes, windows.bytes
     tuned = windows_of(_asking(question, None)).bytes
-    if size is not None:
+    if asked is not None and _is_refused(question):
+        found.append(f"-w {format_size(asked)} is left out: iperf3 would give up, as it is not granted")
+    elif size is not None and asked is None:
         found.append(
             f"-w {format_size(size)} is for this test alone: it switches autotuning off, which ends at "
             f"{tuned or 0:,} bytes here"
         )
     elif asked is not None and tuned is not None and got is not None and tuned > got:
-        found.append(
-            f"leave -w {format_size(asked)} out: autotuning reaches {tuned:,} bytes instead of {got:,}"
-        )
+        found.append(f"without -w {format_size(asked)} autotuning reaches {tuned:,} bytes instead of {got:,}")
     found.append(
         "start the server (iperf3 -s) after any change: a listening socket keeps its first buffer sizes"
     )

@@ -97,7 +97,7 @@ def _headroom_finding(question: Question, windows: Windows, direction: Direction
 
 
 def _queue_finding(question: Question, windows: Windows) -> Iterator[HostFinding]:
-    """A window far above the BDP: every other flow waits behind what this one keeps in the queue."""
+    """Windows far above the BDP: every other flow waits behind what these streams keep in the queue."""
     window, link = windows.bytes, question.link
     if window is None:
         return
@@ -105,9 +105,10 @@ def _queue_finding(question: Question, windows: Windows) -> Iterator[HostFinding
     if loaded < QUEUE_FACTOR * link.rtt_s or loaded - link.rtt_s < QUEUE_S:
         return
     host = question.sender.facts.host
+    flows = "one such flow" if question.streams == 1 else f"{question.streams} such flows together"
     message = (
-        f"{host}: a window of {window:,} bytes is {window / link.bdp_bytes:.1f} times the BDP: one such "
-        f"flow can hold {format_time(loaded - link.rtt_s)} of queue before the link where the queue is "
+        f"{host}: a window of {window:,} bytes is {window / link.bdp_bytes:.1f} times the BDP: {flows} "
+        f"can hold {format_time(loaded - link.rtt_s)} of queue before the link where the queue is "
         "that long, and starve the others; the profile lan caps the send buffers"
     )
     keys = tuple(k for k in (windows.send.key, windows.receive.key) if k is not None)

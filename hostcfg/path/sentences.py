@@ -32,6 +32,8 @@ def sentences_of(
     beyond = question.link.bdp_bytes > MAX_WINDOW_BYTES
     if needs:
         aim = "For the most that one stream can carry" if beyond else "To fill the link with one stream"
+        if first.kind == "link_rate" and question.streams > 1 and not beyond:
+            aim = f"{question.streams} streams fill the link as it is; for one alone to fill it"
         found.append(f"{aim}: {'; '.join(need_text(n) for n in needs)}.")
     if beyond:
         found.append(_beyond_sentence(question))

@@ -59,10 +59,13 @@ def test_streams_rather_than_a_size_that_only_does_a_little_more() -> None:
     assert len(advice.warnings) == 1  # the server's restart
 
 
-def test_a_size_that_does_harm_is_advised_against() -> None:
+def test_a_size_that_was_asked_about_is_tested_and_advised_against_where_it_does_harm() -> None:
     advice = analyse_path(linux("a"), linux("b"), WAN, window_bytes=65536).directions[0].test
-    assert advice.warnings[0].startswith("leave -w 64 KiB out: autotuning reaches 2,810,183 bytes")
-    assert "-w" not in advice.commands[0]
+    assert advice.warnings[0].startswith("without -w 64 KiB autotuning reaches 2,810,183 bytes")
+    assert advice.commands == ["iperf3 -c b -t 17 -O 5 -w 64K", "iperf -c b -t 22 -i 1 -w 64K"]
+    many = analyse_path(linux("a"), linux("b"), WAN, window_bytes=262144, streams=3).directions[1].test
+    assert many.commands[0] == "iperf3 -c b -t 17 -O 5 -R -P 3 -w 256K"
+    assert (many.streams, many.streams_reason, many.window_bytes) == (3, None, 262144)
 
 
 def test_short_paths_need_a_second_of_slow_start() -> None:
@@ -104,6 +107,8 @@ def test_the_reason_for_streams_is_about_the_run_that_is_advised() -> None:
     direction = analyse_path(linux("a"), capped, Link(100e6, 0.012), window_bytes=1 << 18).directions[0]
     assert direction.window_bytes == 64_088
     assert direction.test.streams_reason == "the window of one holds 20.9% of the BDP"
+    assert "-w" not in direction.test.commands[0]  # above twice rmem_max iperf3 ends with an error
+    assert direction.test.warnings[0] == "-w 256 KiB is left out: iperf3 would give up, as it is not granted"
     four = analyse_path(linux("a"), linux("b"), WAN, streams=4).directions[0]
     assert four.test.streams_reason is None
     assert any("a few flows lose some" in sentence for sentence in four.sentences)

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from hostcfg.errors import InputError, UsageError
 from hostcfg.model import Finding, Interface, Link, Reading, State
+from hostcfg.outputs.blocks import Paragraph
+from hostcfg.outputs.path_views import path_blocks
 from hostcfg.path import analyse_path, to_json
 from tests.path.hosts import freebsd, linux, macos, pasted, windows
 
@@ -275,3 +277,32 @@ def test_every_report_is_consistent(
             if isinstance(current, int) and isinstance(item.need.target, int):
                 assert item.need.target > current or item.need.target is True
     json.dumps(to_json(report), allow_nan=False)
+
+
+def test_streams_that_fill_the_link_need_nothing_mended() -> None:
+    a, b = linux("a"), linux("b", rmem="4096 131072 1048576")
+    report = analyse_path(a, b, Link(100e6, 0.08), streams=4)
+    there = report.directions[0]
+    assert there.limited_by.kind == "link_rate"
+    assert there.needs  # one stream's 524,288 bytes are below the BDP of 1,000,000
+    wanted = [s for s in there.sentences if "set net.ipv4.tcp_rmem[2]" in s]
+    assert wanted[0].startswith("4 streams fill the link as it is; for one alone to fill it: on b set")
+    text = [block.text for block in path_blocks(report, a, b) if isinstance(block, Paragraph)]
+    assert "So that one stream alone fills it:" in text
+    assert "To mend it:" not in text
+    (one, _) = analyse_path(a, b, Link(100e6, 0.08)).directions
+    assert any(s.startswith("To fill the link with one stream: on b set") for s in one.sentences)
+
+
+def test_the_queue_of_several_streams_is_said_to_be_theirs() -> None:
+    texts = [
+        next(
+            f.finding.message
+            for f in analyse_path(linux("a"), linux("b"), Link(100e6, 0.012), streams=streams).findings
+            if f.finding.kind == "standing_queue"
+        )
+        for streams in (1, 4)
+    ]
+    # 2,810,183 bytes x 1514/1448 x 8 / 100 Mbit/s - 12 ms, and four times as much less 12 ms
+    assert "one such flow can hold 223 ms of queue" in texts[0]
+    assert "4 such flows together can hold 928 ms of queue" in texts[1]
