@@ -38,8 +38,8 @@ def advise(
 
     A size that was asked about is the test's, with the streams that were asked about, unless iperf3 gives
     up there.  Else ``-w`` only where both ends grant a size with which one stream fills the link and
-    autotuning does not; else ``-P`` where one stream's window is below the BDP.  ``-O`` past slow start; ``-t`` long enough for
-    two of CUBIC's recoveries on a link that it fills.
+    autotuning does not; else ``-P`` where one stream's window is below the BDP.  ``-O`` past slow start;
+    ``-t`` long enough for two of CUBIC's recoveries on a link that it fills.
     """
     client, server = test_ends
     asked = None if _is_refused(question) else question.flow.explicit_bytes

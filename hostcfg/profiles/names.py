@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hostcfg.nearest import did_you_mean
+from hostcfg.profiles.reader import FLAG_FORMS
 from hostcfg.profiles.structure import LINK_NAMES, STOCK, Expression, row_expressions
+from hostcfg.settings import SETTINGS
 
 DEEPEST_LET = 20
 
@@ -47,7 +49,15 @@ def _row_problems(row: Row, profile: Profile, block: Block) -> Iterator[ProfileE
             yield row.where.error(f"unknown cap {name[:40]!r}{did_you_mean(name, block.caps)}")
     for expression in row_expressions(row, block):
         has_stock = expression is row.value and not row.native
-        yield from _unknown(expression, profile, block, extra={STOCK} if has_stock else set())
+        unknown = list(_unknown(expression, profile, block, extra={STOCK} if has_stock else set()))
+        if unknown and expression is row.value and _is_flag(row) and expression.text.isidentifier():
+            yield expression.where.error(f"{expression.text[:40]!r} is no flag: write {FLAG_FORMS}")
+        else:
+            yield from unknown
+
+
+def _is_flag(row: Row) -> bool:
+    return not row.native and SETTINGS[row.setting].type == "flag"
 
 
 def _unknown(

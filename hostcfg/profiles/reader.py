@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from hostcfg.profiles.document import Node
 
 
+FLAG_WORDS = {"on": True, "off": False, "true": True, "false": False}
+"""What a flag may be called; YAML 1.2 leaves ``on`` and ``off`` texts."""
+FLAG_FORMS = "on, off, true or false"
+
+
 @dataclass(slots=True)
 class Reader:
     """Takes nodes apart; faults are collected, and what is faulty is left out."""
@@ -56,6 +61,16 @@ class Reader:
             self.fault(at(where, key, node), "must be a text")
             return ""
         return " ".join(node.value.split())
+
+    def flag(self, node: Node, where: Where) -> Expression | None:
+        """A flag, in the words of YAML and of hostcfg's own outputs (``on``); anything else is a formula."""
+        word = node.value.strip().lower() if isinstance(node.value, str) else None
+        if word in FLAG_WORDS:
+            return Expression("true" if FLAG_WORDS[word] else "false", where)
+        if isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
+            self.fault(where, f"{node.value!r} is no flag: write {FLAG_FORMS}")
+            return None
+        return self.expression(node, where)
 
     def expression(self, node: Node | None, where: Where) -> Expression | None:
         """A formula, checked for its form; numbers and flags are formulas too."""

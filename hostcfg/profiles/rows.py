@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from hostcfg.model import Rule
-from hostcfg.nearest import did_you_mean
+from hostcfg.nearest import did_you_mean, nearest
 from hostcfg.profiles.reader import at
 from hostcfg.profiles.structure import Expression, Row, Where
 from hostcfg.settings import SETTINGS
@@ -115,6 +115,8 @@ def _read_value(
     is_word = setting is not None and setting.type in {"text", "texts"}
     if given[0] == "value" and isinstance(node.value, str) and (is_word or setting is None):
         return _read_word(reader, setting, node.value, place)
+    if setting is not None and setting.type == "flag" and given[0] == "value":
+        return reader.flag(node, place)
     return reader.expression(node, place)
 
 
@@ -136,7 +138,9 @@ def _read_choices(
 def _read_word(reader: Reader, setting: Setting | None, word: str, where: Where) -> str | None:
     choices = setting.choices if setting is not None else ()
     if choices and word not in choices:
-        reader.fault(where, f"{word[:40]!r} is none of {', '.join(choices)}{did_you_mean(word, choices)}")
+        close = nearest(word, choices)
+        hint = "" if close is None else f"; did you mean {close!r}?"
+        reader.fault(where, f"{word[:40]!r} is none of {', '.join(choices)}{hint}")
         return None
     if not word.strip() or not word.isprintable() or len(word) > 200:
         reader.fault(where, "must be one line of printable text")

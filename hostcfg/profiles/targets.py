@@ -11,6 +11,7 @@ from hostcfg.errors import UsageError
 from hostcfg.lean import dataclass
 from hostcfg.model import Target
 from hostcfg.profiles.inputs import input_values
+from hostcfg.profiles.reader import FLAG_FORMS
 from hostcfg.profiles.structure import STOCK, Expression
 from hostcfg.settings import INT32_MAX, SETTINGS
 from hostcfg.units import format_rate, format_size, format_time
@@ -184,7 +185,8 @@ def _typed(row: Row, value: Scalar) -> Value:
         if setting is not None and setting.choices and value not in setting.choices:
             raise where.error(f"gives {value!r}, which is none of {', '.join(setting.choices)}")
         return value
-    wanted = {"flag": "true or false", "int": "a number", "text": "a word"}.get(kind, "a list of words")
+    words = {"flag": FLAG_FORMS, "int": "a number", "text": "a word"}
+    wanted = words.get(kind, "a list of words")
     raise where.error(f"gives {value!r}, and this setting is {wanted}")
 
 

@@ -207,7 +207,9 @@ def test_a_row_whose_condition_fails_is_no_target(tmp_path: Path) -> None:
         ("recv_buffer_max", "bdp > 1", "gives True, and this setting is a number"),
         ("recv_buffer_max", "\"'64K'\"", "gives '64K', and this setting is a number"),
         ("recv_buffer_max", "bdp / (rtt_s - 0.08)", "divides by zero"),
-        ("window_scaling", "1", "gives 1, and this setting is true or false"),
+        ("window_scaling", "1", "1 is no flag: write on, off, true or false"),
+        ("window_scaling", "'1'", "gives 1, and this setting is on, off, true or false"),
+        ("window_scaling", "maybe", "'maybe' is no flag: write on, off, true or false"),
         ("recv_buffer_max", "1e18 * bdp", "overflows"),
     ],
 )
@@ -221,6 +223,15 @@ def test_a_formula_that_gives_the_wrong_kind_names_its_line(
         )
     assert says in str(caught.value)
     assert f"own.yaml:7: settings.{setting}.value: " in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [("on", True), ("off", False), ("true", True), ("false", False), ("'Off'", False), ("bdp > 1", True)],
+)
+def test_a_flag_is_written_as_the_outputs_show_it(tmp_path: Path, word: str, value: bool) -> None:
+    text = f"settings:\n  window_scaling: {{rule: exact, value: {word}, reason: r, source: s}}\n"
+    assert one(tmp_path, text).value is value
 
 
 def test_let_names_are_computed_once_and_only_when_asked_for(tmp_path: Path) -> None:
