@@ -12,17 +12,21 @@ from hostcfg.batches import BatchRun, Rules, cut, parse_sizes
 from hostcfg.changes import Fault, HostChange, Run
 from hostcfg.cli import report
 from hostcfg.cli.apply_options import Asked, parse_check, run_check
-from hostcfg.cli.change_common import Hosts, Interrupts, Planner, ask, finish, side_by_side
+from hostcfg.cli.change_common import Hosts, Interrupts, Planner, ask, finish, need_someone, side_by_side
+from hostcfg.cli.change_preview import AsShown, show
 from hostcfg.cli.common import TROUBLE, Session
+from hostcfg.cli.plan import planned
 from hostcfg.errors import ChangeRefused, HostcfgError, InternalError, JournalError, UsageError
 from hostcfg.fleet import DEFAULT_JOBS
 from hostcfg.journal import Draft, Journal
+from hostcfg.model import Plan
 from hostcfg.rollback import rollback_change, settle_change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from hostcfg.changes import Change, RunState
+    from hostcfg.model import Facts
     from hostcfg.targets import HostSpec
 
 
@@ -35,13 +39,24 @@ def apply_new(session: Session, specs: Sequence[HostSpec], asked: Asked, batch: 
     _refuse_one_host_twice(session, specs)
     names = [spec.name for spec in specs]
     batches = cut(names, sizes)
-    ask(_question(planner.profile.name, batches), yes=yes)
+    need_someone(yes=yes)
+    shown = None if yes else _shown(session, specs, planner)
+    if shown is not None and any(plan.steps for plan in shown):
+        ask(_question(planner.profile.name, batches), yes=yes)
     journal = Journal.open()
     run = None
     if len(names) > 1:
         run = Run(batches, {name: hosts.reach(name) for name in names}, asked.stored())
     draft = journal.draft("apply", profile=planner.document(), run=run)
-    return _Apply(session, hosts, journal, draft, asked, planner).over(batches)
+    allowed = planner if shown is None else AsShown(planner, shown)
+    return _Apply(session, hosts, journal, draft, asked, allowed).over(batches)
+
+
+def _shown(session: Session, specs: Sequence[HostSpec], planner: Planner) -> list[Plan]:
+    """The plans, as they were shown to whoever is asked."""
+    plans = [one for one in planned(session, specs, planner) if isinstance(one, Plan)]
+    show(session, plans)
+    return plans
 
 
 def _refuse_one_host_twice(session: Session, specs: Sequence[HostSpec]) -> None:
@@ -138,7 +153,7 @@ class _Apply:
         journal: Journal,
         draft: Draft,
         asked: Asked,
-        planner: Planner,
+        planner: Callable[[Facts], Plan],
     ) -> None:
         self.session = session
         self.hosts = hosts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 from hostcfg.cli.common import OK, TROUBLE, Session, parse_inputs, parse_link, user_profile_directories
-from hostcfg.errors import HostcfgError, InternalError, UsageError
+from hostcfg.errors import ChangeRefused, HostcfgError, InternalError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -150,15 +151,20 @@ def chosen(session: Session, names: Sequence[str]) -> list[str]:
     return [spec.name for spec in left]
 
 
-def ask(question: str, *, yes: bool) -> None:
-    """Go on only if the user says so: with --yes, or at a terminal; UsageError elsewhere."""
-    import sys
-
-    if yes:
-        return
-    if not sys.stdin.isatty():
+def need_someone(*, yes: bool) -> None:
+    """UsageError where there must be a question and nobody to answer it."""
+    if not yes and not sys.stdin.isatty():
         raise UsageError("nobody to ask on this standard input: give --yes to go on without a question")
-    click.confirm(question, abort=True, err=True)
+
+
+def ask(question: str, *, yes: bool, no: str = "not applied") -> None:
+    """Go on only if the user says so: with --yes, or at a terminal; ChangeRefused, or UsageError elsewhere.
+
+    A no is an answer and no interrupt: ``no`` says what was not done.
+    """
+    need_someone(yes=yes)
+    if not yes and not click.confirm(question, err=True):
+        raise ChangeRefused(f"{no}; nothing was changed")
 
 
 def finish(

@@ -61,7 +61,7 @@ def print_plans(session: Session, specs: Sequence[HostSpec], planner: Planner) -
     """Read, plan and print; the exit code."""
     from hostcfg.outputs.documents import plan_document
 
-    outcomes = [_planned(outcome, planner) for outcome in session.read(specs, keep_text=True)]
+    outcomes = planned(session, specs, planner)
     plans = [outcome for outcome in outcomes if isinstance(outcome, Plan)]
     unplanned = [outcome for outcome in outcomes if isinstance(outcome, Outcome)]
 
@@ -72,6 +72,11 @@ def print_plans(session: Session, specs: Sequence[HostSpec], planner: Planner) -
 
     session.emit(lambda: plan_document(outcomes), blocks)
     return code_of(unplanned, differs=any(p.steps for p in plans))
+
+
+def planned(session: Session, specs: Sequence[HostSpec], planner: Planner) -> list[Plan | Outcome]:
+    """Each host's plan, or why it has none, which is told."""
+    return [_planned(outcome, planner) for outcome in session.read(specs, keep_text=True)]
 
 
 def _planned(outcome: Outcome, planner: Planner) -> Plan | Outcome:

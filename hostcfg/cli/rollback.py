@@ -54,7 +54,7 @@ def rollback(
     hostcfg rollback --unfinished --yes
     """
     from hostcfg.apply import ChangeOptions
-    from hostcfg.cli.change_common import Hosts, Interrupts, ask, chosen, finish, side_by_side
+    from hostcfg.cli.change_common import Hosts, Interrupts, chosen, finish, side_by_side
     from hostcfg.journal import Journal
     from hostcfg.rollback import newest_in_force, rollback_change
 
@@ -66,7 +66,7 @@ def rollback(
         return _settle(session, journal, options, yes=yes)
     change = journal.change(change_id) if change_id is not None else newest_in_force(journal, host)
     wanted = chosen(session, [one.host for one in change.hosts if host is None or one.host == host])
-    ask(f"take back {change.id} ({_what(change, wanted)})?", yes=yes)
+    _ask(session, change, wanted, yes=yes)
     hosts = Hosts(session, known=change.hosts)
     with Interrupts() as interrupts:
         done = rollback_change(
@@ -81,6 +81,21 @@ def rollback(
     left = _not_reached(change, wanted, done.hosts)
     code = finish(session, done.id, done.hosts, not_reached=left, rolled_back=True, of=change.id)
     return interrupts.code(code)
+
+
+def _ask(session: Session, change: Change, wanted: Sequence[str], *, yes: bool) -> None:
+    """What would be written, and whether it shall; no question where nothing stands."""
+    from hostcfg.changes import UNFINISHED
+    from hostcfg.cli.change_common import ask, need_someone
+    from hostcfg.cli.change_preview import backwards, show
+    from hostcfg.rollback import in_force
+
+    need_someone(yes=yes)
+    standing = [h for h in change.hosts if in_force(change, h) or h.status in UNFINISHED]
+    plans = [backwards(host) for host in standing if host.host in wanted]
+    if plans and not yes:
+        show(session, plans)
+        ask(f"take back {change.id} ({_what(change, wanted)})?", yes=yes, no="not taken back")
 
 
 def _not_reached(change: Change, wanted: Sequence[str], done: Sequence[HostChange]) -> list[str]:
@@ -105,7 +120,11 @@ def _settle(session: Session, journal: Journal, options: ChangeOptions, *, yes: 
         return finish(session, None, [])
     wanted = set(chosen(session, list(dict.fromkeys(host.host for c in changes for host in c.hosts))))
     changes = [c for c in changes if not c.hosts or any(host.host in wanted for host in c.hosts)]
-    ask(f"take back what did not reach its end ({', '.join(c.id for c in changes[:5])})?", yes=yes)
+    ask(
+        f"take back what did not reach its end ({', '.join(c.id for c in changes[:5])})?",
+        yes=yes,
+        no="not taken back",
+    )
     settled: list[HostChange] = []
     code = OK
     with Interrupts() as interrupts:

@@ -39,10 +39,8 @@ def plan_blocks(plans: Sequence[Plan], *, details: bool = True) -> list[Block]:
     if len(plans) > FEW or not details:
         blocks += plan_summary(plans)
     for plan in plans if details else ():
-        count = len(plan.steps)
-        aside = f"{count} step{'s' if count != 1 else ''}" if count else "nothing to do"
-        blocks.append(Heading(plan.host, f"{title_of(plan.os)}: {aside}", "warning" if count else "good"))
-        if count:
+        blocks.append(_plan_heading(plan))
+        if plan.steps:
             columns = (Column("Key"), Column("From", right=True), Column("To", right=True))
             rows = [Row((s.key, _raw(s.from_raw), _raw(s.to_raw)), s.reason) for s in plan.steps]
             blocks.append(Table(columns, rows, detail_title="Why"))
@@ -55,6 +53,28 @@ def plan_blocks(plans: Sequence[Plan], *, details: bool = True) -> list[Block]:
             blocks += [Paragraph(f"Persisted in {file}", "note", "note") for file in files]
         blocks += [Paragraph(note, "note", "note") for note in plan.notes]
     return blocks
+
+
+def question_blocks(plans: Sequence[Plan], *, details: bool = True) -> list[Block]:
+    """What is asked about: each host's keys, from and to, or the summary where there are many hosts."""
+    blocks: list[Block] = []
+    if len(plans) > FEW or not details:
+        blocks += plan_summary(plans)
+    for plan in plans if details else ():
+        blocks.append(_plan_heading(plan))
+        if plan.steps:
+            columns = (Column("Key"), Column("From", right=True), Column("To", right=True))
+            blocks.append(
+                Table(columns, [Row((s.key, _raw(s.from_raw), _raw(s.to_raw))) for s in plan.steps])
+            )
+        blocks += [Paragraph(note, "note", "note") for note in plan.notes]
+    return blocks
+
+
+def _plan_heading(plan: Plan) -> Heading:
+    count = len(plan.steps)
+    aside = f"{count} step{'s' if count != 1 else ''}" if count else "nothing to do"
+    return Heading(plan.host, f"{title_of(plan.os)}: {aside}", "warning" if count else "good")
 
 
 def change_blocks(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hostcfg.outputs.blocks import Block
+    from hostcfg.rollback import Rollback
     from tests.change.conftest import Lab
 
 ID = "20261130-162700-4f2a"
@@ -34,6 +35,10 @@ STEPS = (
     StepResult("a.unheard", "1", "0", error=UNHEARD),
     StepResult("a.untried", "1", "0"),
 )
+
+
+def settle(lab: Lab) -> Sequence[Rollback]:
+    return rollback_unfinished(journal=lab.journal, connect=lab.connect, read=read, options=ChangeOptions(20))
 
 
 def outcomes(blocks: Sequence[Block]) -> list[str]:
@@ -121,13 +126,10 @@ def test_a_connection_that_breaks_in_the_write_and_what_became_of_it(lab: Lab) -
     assert outcomes(history_blocks(lab.journal.changes())) == ["unknown", "unknown"]
     lab.journal.wrote(lab.journal.changes()[0].id, "host1", [StepReport(SACK, None, None)])  # as if killed
     lab.journal.ended(lab.journal.changes()[0].id, "host1", "applying")
-    settle = lambda: rollback_unfinished(  # noqa: E731
-        journal=lab.journal, connect=lab.connect, read=read, options=ChangeOptions(20)
-    )
-    assert [h.status for one in settle() for h in one.hosts] == ["unknown"]
+    assert [h.status for one in settle(lab) for h in one.hosts] == ["unknown"]
     assert [s.error for s in lab.journal.changes()[0].hosts[0].steps] == [UNHEARD] * 2
     lab.refuse, lab.cut, lab.cut_at = False, False, None
-    (one,) = settle()
+    (one,) = settle(lab)
     assert [(s.from_raw, s.to_raw, s.outcome) for s in one.hosts[0].steps] == [("0", "1", "set")] * 2
     assert outcomes(history_blocks(lab.journal.changes())) == ["unknown, then taken back"] * 2
 
