@@ -69,8 +69,13 @@ def run_all(session: Session, asked: Asked) -> int:
     """``path --all``: every path of the inventory; the exit code."""
     inventory = session.inventory
     paths = inventory.paths if inventory is not None else ()
-    if not paths:
+    if inventory is None:
         raise UsageError("--all needs an inventory with paths: give -i FILE")
+    if not paths:
+        raise UsageError(
+            f"{session.inventory_path} has no paths: a YAML inventory lists them, as in "
+            "`paths: [{from: lon-1, to: sin-1, rate: 1gbit, rtt: 170ms}]`"
+        )
     analysed = _analyse_all(session, asked, paths)
     found = [one for one in analysed if not isinstance(one, HostcfgError)]
     code = DIFFERS if any(one.limited for one in found) else OK

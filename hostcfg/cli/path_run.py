@@ -110,7 +110,7 @@ def run_one(session: Session, asked: Asked, a: str, b: str) -> int:
     for name in asked.addresses:
         if name not in {spec.name for spec in specs}:
             raise UsageError(f"--address {name}=...: the ends of this path are {a} and {b}")
-    asked = _with_rate(asked, specs)
+    asked = _with_rate(_as_listed(session, asked, specs), specs)
     _check(asked)
     found = _analyse(session, asked, specs)
     if isinstance(found, HostcfgError):
@@ -139,6 +139,21 @@ def _ends(session: Session, a: str, b: str) -> list[HostSpec]:
     if specs[0].name == specs[1].name:
         raise UsageError(f"both ends are {a}: a path has two")
     return specs
+
+
+def _as_listed(session: Session, asked: Asked, specs: Sequence[HostSpec]) -> Asked:
+    """``asked`` with what the inventory's ``paths`` say of these two ends where nobody gave another.
+
+    The direction does not matter, but one that is listed the same way round comes first.
+    """
+    names = tuple(spec.name for spec in specs)
+    paths = session.inventory.paths if session.inventory is not None else ()
+    listed = {(path.to_host, path.from_host): path for path in reversed(paths)}
+    listed |= {(path.from_host, path.to_host): path for path in reversed(paths)}
+    path = listed.get((names[0], names[1]))
+    if path is None:
+        return asked
+    return replace(asked, rate=asked.rate or path.rate, rtt=asked.rtt or path.rtt)
 
 
 def _with_rate(asked: Asked, specs: Sequence[HostSpec]) -> Asked:

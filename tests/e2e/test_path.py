@@ -337,6 +337,26 @@ def test_the_paths_own_address_stands_in_the_commands(inventory: Path) -> None:
     assert ran.document["directions"][1]["test"]["commands"][0].startswith("iperf3 -c 2001:db8::8 ")
 
 
+def test_two_hosts_have_the_rate_and_rtt_of_their_listed_path(inventory: Path) -> None:
+    there = hostcfg("path", "lon-1", "sin-1", "-i", inventory, "-o", "json").document["link"]
+    assert (there["rate_bps"], there["rtt_s"]) == (200_000_000, 0.17)  # the slower end's rate: none is listed
+    back = hostcfg("path", "sin-1", "lon-1", "-i", inventory, "-o", "json").document["link"]
+    assert (back["rate_bps"], back["rtt_s"]) == (10_000_000, 0.001)
+    given = hostcfg("path", "sin-1", "lon-1", "-i", inventory, "--rtt", "3ms", "-o", "json").document["link"]
+    assert (given["rate_bps"], given["rtt_s"]) == (10_000_000, 0.003)
+    text = inventory.read_text()
+    inventory.write_text(text[: text.index("  - {from: lon-1, to: lon-1")])
+    swapped = hostcfg("path", "sin-1", "lon-1", "-i", inventory, "-o", "json").document["link"]
+    assert (swapped["rate_bps"], swapped["rtt_s"]) == (200_000_000, 0.17)
+
+
+def test_an_inventory_without_paths_is_named(tmp_path: Path) -> None:
+    (tmp_path / "inv.ini").write_text("[web]\nlon-1\n")
+    line = hostcfg("path", "-i", tmp_path / "inv.ini", "--all").one_line_of_trouble()
+    assert "inv.ini has no paths" in line
+    assert "give -i FILE" not in line
+
+
 # Wrong calls
 
 LINK = ("--rate", "100mbit", "--rtt", "80ms")
