@@ -23,6 +23,9 @@ UNFINISHED: frozenset[HostStatus] = frozenset({"planned", "applying", "pending",
 UNTIL_BOOT = "these values last until the next boot; --persist keeps them"
 """A note that is true of what stands, and not of what was taken back."""
 
+ONCE_CONFIRMED = "is written once the change is confirmed"
+"""Ends a note on a file, which is true as long as the host waits."""
+
 RunState = Literal["running", "stopped", "ended"]
 
 

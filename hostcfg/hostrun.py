@@ -19,7 +19,7 @@ from hostcfg.asking import Asking, Refused, raise_for, run_whole
 from hostcfg.change_options import ChangeOptions, Connect, Each, OnEvent, in_turn, nothing
 from hostcfg.changes import Fault, HostChange
 from hostcfg.errors import ChangeRefused, HostError, JournalError
-from hostcfg.hostrun_words import not_confirmed, result_of, unheard, why_stopped, why_unasked
+from hostcfg.hostrun_words import ended_notes, not_confirmed, result_of, unheard, why_stopped, why_unasked
 from hostcfg.journal.store import due_in
 from hostcfg.lean import dataclass
 from hostcfg.platforms.changer import Job, JobStep, StepReport
@@ -296,6 +296,7 @@ class HostRun:
         if status == self.done and fault is None:
             fault = self.shortfall()
             status = status if fault is None else "failed"
+        self._notes = ended_notes(self._notes, self._new_files, status, done=self.done)
         undone = self.draft.of if status == self.done else None
         self.journal.ended(self.draft.id, self.host, status, error=fault, notes=self._notes, undone=undone)
         self.on_event("ended")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hostcfg.changes import Fault, StepResult
+from hostcfg.changes import ONCE_CONFIRMED, Fault, StepResult
 from hostcfg.journal.store import due_in
 from hostcfg.platforms.changer import StepReport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from hostcfg.changes import FileState, HostStatus
     from hostcfg.errors import HostError
     from hostcfg.model import Step
     from hostcfg.platforms.changer import Changer, WriteReport
@@ -40,6 +41,22 @@ UNHEARD = "it may be set: the connection ended before the host told"
 def unheard(keys: Iterable[str], told: Mapping[str, StepReport]) -> list[StepReport]:
     """What is known of the steps that the host has not told of, once it was told to write them all."""
     return [StepReport(key, None, None, UNHEARD) for key in keys if key not in told]
+
+
+def ended_notes(
+    notes: Sequence[str], files: Sequence[FileState], status: HostStatus, *, done: HostStatus
+) -> list[str]:
+    """The notes of a host that ends as ``status``, with where its values are kept for the next boot."""
+    kept = [note for note in notes if not note.endswith(ONCE_CONFIRMED)]
+    if status == "pending":
+        return kept + [f"{file.path} {ONCE_CONFIRMED}" for file in files]
+    if status != done:
+        return kept
+    if done == "reverted":
+        return kept + [
+            f"{file.path} is {'removed' if file.contents is None else 'put back'}" for file in files
+        ]
+    return kept + [f"{file.path} is written: the values are set at boot too" for file in files]
 
 
 def why_unasked(left_s: int | None, *, began_writing: bool) -> str:

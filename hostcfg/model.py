@@ -235,3 +235,5 @@ class Plan:
     os: str
     steps: Sequence[Step]
     notes: Sequence[str] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Path -> hostcfg's lines in the file that will carry the values over a boot."""

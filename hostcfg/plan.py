@@ -114,7 +114,17 @@ def plan_writes(
     if hazards and not force:
         raise ChangeRefused(f"{'; '.join(hazards)}; --force writes it all the same", host=facts.host)
     notes = [*(f"forced: {hazard}" for hazard in hazards), *_notes(facts, changer, steps, persist=persist)]
-    return Plan(facts.host, facts.os, tuple(steps), tuple(notes))
+    return Plan(facts.host, facts.os, tuple(steps), tuple(notes), _files(facts, changer, steps))
+
+
+def _files(facts: Facts, changer: Changer, steps: Sequence[Step]) -> dict[str, str]:
+    """hostcfg's lines in each file that the steps persist, as they would be in a file that has no others."""
+    values: dict[str, dict[str, str]] = {}
+    for step in steps:
+        if step.persist is not None:
+            for path, more in changer.persisted(facts, {step.key: step.to_raw}).items():
+                values.setdefault(path, {}).update(more)
+    return {path: changer.file_contents(path, None, more).decode() for path, more in values.items()}
 
 
 def _merged(facts: Facts, differences: Sequence[Difference], platform: Platform) -> dict[str, _Write]:
@@ -249,16 +259,34 @@ def hazards_of(facts: Facts, platform: Platform, steps: Sequence[Step]) -> Seque
     return tuple(found)
 
 
+def _not_loaded(facts: Facts, steps: Sequence[Step]) -> list[str]:
+    """A congestion control that the kernel does not have now: only the write tells whether it can be had."""
+    algorithm = facts.readings.get("congestion_control")
+    available = facts.readings.get("congestion_control_available")
+    if algorithm is None or available is None or not isinstance(available.value, (tuple, list)):
+        return []
+    have = [str(name) for name in available.value]
+    known = {name.lower() for name in have}
+    return [
+        f"{step.key}: the host does not have {step.to_raw!r} now (it has {', '.join(have)}), so the write "
+        "fails unless it can load the module; nothing stays changed then"
+        for step in steps
+        if step.key == algorithm.key and step.to_raw.lower() not in known
+    ]
+
+
 def _notes(facts: Facts, changer: Changer, steps: Sequence[Step], *, persist: bool) -> list[str]:
     if not steps:
         return []
     notes = [f"{step.key}: nothing can take it back" for step in steps if step.inverse is None]
     notes += changer.unreached([step.key for step in steps if step.from_raw != step.to_raw], None)
+    notes += _not_loaded(facts, steps)
     notes += changer.notes(facts, [step.key for step in steps], persist=persist)
     if not persist:
         if any(changer.persisted(facts, {step.key: step.to_raw}) for step in steps):
             notes.append(UNTIL_BOOT)
         return notes
+    notes += [found.message for found in facts.findings if found.kind == "no_boot_loader"]
     for step in steps:
         if step.persist is None:
             notes.append(f"{step.key}: nothing on this system keeps it over a boot")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hostcfg.changes import UNFINISHED, UNTIL_BOOT
+from hostcfg.changes import ONCE_CONFIRMED, UNFINISHED, UNTIL_BOOT
 from hostcfg.outputs.blocks import Block, Code, Column, Heading, Paragraph, Row, Table, Tone
 from hostcfg.outputs.fleet_views import FEW, change_summary, plan_summary
 from hostcfg.outputs.system import title_of
@@ -49,8 +49,15 @@ def plan_blocks(plans: Sequence[Plan], *, details: bool = True) -> list[Block]:
             blocks.append(Paragraph("Their inverses, in the order of the way back:"))
             inverses = [s.inverse or f"# {s.key}: no inverse, its value is not known" for s in plan.steps]
             blocks.append(Code("\n".join(reversed(inverses))))
-            files = dict.fromkeys(s.persist for s in plan.steps if s.persist is not None)
-            blocks += [Paragraph(f"Persisted in {file}", "note", "note") for file in files]
+            for path, lines in plan.files.items():
+                blocks.append(Paragraph(f"Would be persisted in {path}, hostcfg's part of it:"))
+                blocks.append(Code(lines.rstrip("\n")))
+            stores = dict.fromkeys(s.persist for s in plan.steps if s.persist is not None)
+            blocks += [
+                Paragraph(f"would be persisted in {store}", "note", "note")
+                for store in stores
+                if store not in plan.files
+            ]
         blocks += [Paragraph(note, "note", "note") for note in plan.notes]
     return blocks
 
@@ -140,7 +147,9 @@ def _host_blocks(host: HostChange, of: str | None, *, way_back: bool) -> list[Bl
         )
     if host.error is not None:
         blocks.append(Paragraph(host.error.message, "error", "error"))
-    notes = [note for note in host.notes if not (taken and note == UNTIL_BOOT)]
+    waits = host.status == "pending"
+    notes = [note for note in host.notes if waits or not note.endswith(ONCE_CONFIRMED)]
+    notes = [note for note in notes if not (taken and note == UNTIL_BOOT)]
     return [*blocks, *(Paragraph(note, "note", "note") for note in notes)]
 
 

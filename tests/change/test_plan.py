@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hostcfg.errors import ChangeRefused, HostcfgError
-from hostcfg.model import BootValue, Difference, Facts, Interface, Native, Reading, Section, State
+from hostcfg.model import BootValue, Difference, Facts, Finding, Interface, Native, Reading, Section, State
+from hostcfg.outputs.blocks import Code, Paragraph
+from hostcfg.outputs.change_views import plan_blocks
 from hostcfg.plan import Wanted, make_plan, plan_writes
 from hostcfg.platforms import get_platform
 from hostcfg.platforms.changer import get_changer
@@ -60,6 +62,39 @@ def difference(
         current_native=NATIVE.get(key),
         target_native=raw,
     )
+
+
+def test_a_plan_says_what_would_be_written_where() -> None:
+    found = (Finding("no_boot_loader", "info", "nothing is seen here", ()), Finding("x", "info", "other", ()))
+    plan = plan_writes(facts(findings=found), LINUX, [Wanted(RMEM, "1 2 3")], persist=True)
+    assert list(plan.files) == ["/etc/sysctl.d/90-hostcfg.conf"]
+    assert "net.ipv4.tcp_rmem = 1 2 3" in plan.files["/etc/sysctl.d/90-hostcfg.conf"].splitlines()
+    assert "nothing is seen here" in plan.notes
+    assert "other" not in plan.notes
+    texts = [block.text for block in plan_blocks([plan]) if isinstance(block, Paragraph | Code)]
+    at = texts.index("Would be persisted in /etc/sysctl.d/90-hostcfg.conf, hostcfg's part of it:")
+    assert texts[at + 1] == plan.files["/etc/sysctl.d/90-hostcfg.conf"].rstrip()
+    store = replace(plan, files={}, steps=[replace(plan.steps[0], persist="active store")])
+    said = [block.text for block in plan_blocks([store]) if isinstance(block, Paragraph)]
+    assert "would be persisted in active store" in said
+    assert plan_writes(facts(findings=found), LINUX, [Wanted(RMEM, "1 2 3")]).files == {}
+
+
+def test_a_congestion_control_that_the_host_does_not_have_is_said() -> None:
+    key = "net.ipv4.tcp_congestion_control"
+    readings = {
+        "congestion_control": Reading("congestion_control", "cubic", State.VALUE, key),
+        "congestion_control_available": Reading(
+            "congestion_control_available", ("reno", "cubic"), State.VALUE, "x"
+        ),
+    }
+    wanted = [Wanted(RMEM, "1 2 3"), Wanted(key, "bbr")]
+    notes = plan_writes(facts(readings=readings), LINUX, wanted).notes
+    (said,) = [note for note in notes if "does not have" in note]
+    assert said.startswith(f"{key}: the host does not have 'bbr' now (it has reno, cubic)")
+    for known in (readings, {"congestion_control": readings["congestion_control"]}):
+        plan = plan_writes(facts(readings=known), LINUX, [Wanted(key, "reno")])
+        assert not any("does not have" in note for note in plan.notes)
 
 
 def test_nothing_differs_nothing_is_planned() -> None:

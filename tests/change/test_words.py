@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hostcfg.apply import ChangeOptions
-from hostcfg.changes import UNTIL_BOOT, Change, Fault, HostChange, StepResult
+from hostcfg.changes import UNTIL_BOOT, Change, Fault, FileState, HostChange, StepResult
 from hostcfg.errors import HostError
-from hostcfg.hostrun_words import UNHEARD, not_confirmed, unheard, why_unasked
+from hostcfg.hostrun_words import UNHEARD, ended_notes, not_confirmed, unheard, why_unasked
 from hostcfg.outputs.blocks import Heading, Paragraph, Table
 from hostcfg.outputs.change_views import change_blocks, history_blocks
 from hostcfg.platforms.changer import StepReport
@@ -147,3 +147,18 @@ def test_a_host_that_lets_nobody_in_after_the_change_says_so(lab: Lab) -> None:
         "host1: the confirming connection failed (connection refused), so the change was taken back",
     )
     assert outcomes(change_blocks(ID, [result])) == ["set, then taken back"]
+
+
+def test_where_the_values_are_kept_for_the_next_boot() -> None:
+    files = [FileState("/a", b"x"), FileState("/b", None)]
+    held = ended_notes(["n"], files[:1], "pending", done="applied")
+    assert held == ["n", "/a is written once the change is confirmed"]
+    assert ended_notes(held, files[:1], "applied", done="applied") == [
+        "n",
+        "/a is written: the values are set at boot too",
+    ]
+    assert ended_notes(held, files[:1], "reverted", done="applied") == ["n"]
+    assert ended_notes([], files, "reverted", done="reverted") == ["/a is put back", "/b is removed"]
+    host = HostChange("h", "linux", "pending", notes=tuple(held))
+    assert held[1] in texts(change_blocks(None, [host]))
+    assert held[1] not in texts(change_blocks(None, [replace(host, status="reverted")]))
