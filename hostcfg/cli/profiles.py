@@ -103,6 +103,24 @@ def check(files: tuple[str, ...]) -> None:
 
     \b
     hostcfg profiles check my-profile.yaml
+
+    \b
+    Keys of a profile beside name, summary, when and settings:
+      include: wan                  another profile; what stands in this one wins
+      inputs: NAME: {type, default, min, max, choices, meaning}, given by --set
+                                    type: size, rate, time, count, ratio, choice
+      let: NAME: FORMULA            of rate_bps, rtt_s, bdp (bytes), inputs, let
+      caps: NAME: {value, reason}   an upper limit for rows with cap: NAME
+      notes: - {text, when}         shown where the formula of when holds
+      os: NAME: {settings, let, caps, notes}
+                                    for linux, freebsd, windows or macos alone;
+                                    settings has native keys too, and SETTING: null
+                                    takes a row away
+    A row has rule, value, reason and source, and may have when and cap.
+    A flag is on, off, true or false.
+
+    Profiles in ~/.config/hostcfg/profiles, and in the folders of HOSTCFG_PROFILES,
+    go by their names; any other by its path.
     """
     from hostcfg.cli import report
     from hostcfg.profiles.check import check_profile

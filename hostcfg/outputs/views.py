@@ -169,12 +169,12 @@ def _audit_blocks(host: HostAudit, audit: ProfileAudit) -> list[Block]:
     return [*blocks, *finding_blocks(host.findings)]
 
 
-def link_text(link: Link | None) -> str:
-    """`` at 1 Gbit/s x 80 ms (BDP 10 MB)``; empty without a link."""
+def link_text(link: Link | None, before: str = " at") -> str:
+    """`` at 1 Gbit/s x 80 ms (BDP 10 MB)``, after ``before``; empty without a link."""
     if link is None:
         return ""
     bdp = format_size(round(link.bdp_bytes))
-    return f" at {format_rate(link.rate_bps)} x {format_time(link.rtt_s)} (BDP {bdp})"
+    return f"{before} {format_rate(link.rate_bps)} x {format_time(link.rtt_s)} (BDP {bdp})"
 
 
 def difference_texts(difference: Difference) -> tuple[str, str]:
@@ -241,7 +241,7 @@ def profile_blocks(described: DescribedProfile) -> list[Block]:
     """What a profile wants of each system, with the reason and source of each value."""
     profile = described.profile
     blocks: list[Block] = [
-        Heading(profile.name, profile.summary + link_text(described.link)),
+        Heading(profile.name, profile.summary + link_text(described.link, "; for a link of")),
         Paragraph(profile.when, label="when"),
     ]
     blocks += [Paragraph(_input_text(i), label="input") for i in profile.inputs.values()]

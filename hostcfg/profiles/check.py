@@ -8,7 +8,8 @@ from hostcfg.errors import HostcfgError, ProfileError
 from hostcfg.model import Link
 from hostcfg.nearest import did_you_mean
 from hostcfg.platforms.base import ProfileContext
-from hostcfg.profiles.files import load_with_problems
+from hostcfg.profiles.files import is_of_a_row, load_with_problems
+from hostcfg.profiles.names import name_problems
 from hostcfg.profiles.structure import LINK_NAMES
 from hostcfg.profiles.targets import profile_targets
 
@@ -40,9 +41,9 @@ def check_profile(path: str, directories: Sequence[str | Path] = ()) -> list[Pro
     the inputs' defaults, bounds and choices.
     """
     profile, problems = load_with_problems(path, directories)
-    if profile is None or problems:
+    if profile is None or not all(map(is_of_a_row, problems)) or name_problems(profile):
         return problems
-    found: dict[str, ProfileError] = {}
+    found = {str(problem): problem for problem in problems}
     for problem in [*_unknown_to_platforms(profile), *_trials(profile)]:
         found.setdefault(str(problem), problem)
     return sorted(found.values(), key=lambda p: (p.path != path, p.line or 0))

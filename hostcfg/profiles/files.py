@@ -76,9 +76,15 @@ def load_with_problems(
         common=merged.common,
         systems=merged.systems,
     )
-    if not problems:
-        problems = name_problems(profile)
+    if all(map(is_of_a_row, problems)):  # what formulas name is known then
+        problems = [*problems, *name_problems(profile)]
     return profile, sorted(problems, key=lambda p: (p.path != path, p.line or 0))
+
+
+def is_of_a_row(problem: ProfileError) -> bool:
+    """Whether a fault is in a row of ``settings``: names and inputs stand, so the rest can be judged."""
+    key = problem.key or ""
+    return key.startswith("settings.") or (key.startswith("os.") and ".settings." in key)
 
 
 def _draft(path: str) -> Draft:
@@ -164,6 +170,11 @@ def _locate(name_or_path: str, directories: Sequence[str | Path]) -> Path:
         named = _by_name([*directories, builtin_directory()])
         if name_or_path in named:
             return named[name_or_path]
+        beside = next((s for s in SUFFIXES if Path(name_or_path + s).is_file()), None)
+        if beside is not None and not path.exists():
+            file = name_or_path + beside
+            message = f"{file} is here: name the file, as in --profile {file}"
+            raise UsageError(f"unknown profile {name_or_path[:60]!r}, but {message}")
         if not path.exists():
             raise UsageError(f"unknown profile {name_or_path[:60]!r}{did_you_mean(name_or_path, named)}")
     if not path.is_dir():

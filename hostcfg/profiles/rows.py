@@ -61,10 +61,8 @@ def _read_row(reader: Reader, name: str, node: Node, where: Where) -> Row | None
     reason = reader.template(fields, "reason", place)
     source = reader.text(fields, "source", place)
     when = reader.expression(fields["when"], at(place, "when", fields["when"])) if "when" in fields else None
-    if rule is None or reason is None:
-        return None
-    value = _read_value(reader, SETTINGS.get(name), rule, fields, place)
-    if value is None:
+    value = None if rule is None else _read_value(reader, SETTINGS.get(name), rule, fields, place)
+    if rule is None or reason is None or value is None:
         return None
     return Row(
         setting=name,

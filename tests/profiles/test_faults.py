@@ -103,6 +103,43 @@ def test_all_faults_are_listed_in_the_order_of_the_file(tmp_path: Path) -> None:
     ]
 
 
+def test_the_fault_of_a_value_stands_beside_the_source_that_is_missing(tmp_path: Path) -> None:
+    text = """\
+name: own
+summary: s
+when: w
+settings:
+  window_scaling:
+    rule: exact
+    value: maybe
+    reason: r
+  recv_buffer_max:
+    rule: at_least
+    value: 2 * bpd
+    reason: r
+"""
+    assert check(tmp_path, text) == [
+        "own.yaml:5: settings.window_scaling: source is missing",
+        "own.yaml:7: settings.window_scaling.value: 'maybe' is no flag: write on, off, true or false",
+        "own.yaml:9: settings.recv_buffer_max: source is missing",
+        "own.yaml:11: settings.recv_buffer_max.value: unknown name 'bpd' in a formula; did you mean 'bdp'?",
+    ]
+    computed = text.replace("maybe", "on").replace("2 * bpd", "0 - bdp")
+    assert [p.split(": ", 2)[2] for p in check(tmp_path, computed)][-1].startswith("gives -")
+    reasonless = text.replace("    reason: r\n", "", 1).replace("maybe", "0").replace("bpd", "bdp")
+    assert [p.split(": ", 2)[2] for p in check(tmp_path, reasonless)][:3] == [
+        "reason is missing",
+        "source is missing",
+        "0 is no flag: write on, off, true or false",
+    ]
+
+
+def test_a_let_that_can_not_be_read_makes_no_unknown_names(tmp_path: Path) -> None:
+    problems = check(tmp_path, GOOD.replace("ceil(2 * bdp / streams)", "2 ** 3").replace("at_least", "least"))
+    assert len(problems) == 2
+    assert not any("unknown name" in problem for problem in problems)
+
+
 def test_a_load_names_the_first_fault_and_counts_the_others(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(GOOD.replace("at_least", "least").replace("value: accept", "value: no"))

@@ -5,14 +5,18 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from os import environ
 from pathlib import Path
 
 import pytest
 
 import hostcfg
 import hostcfg.profiles
+from hostcfg.audit import describe_profile
 from hostcfg.errors import ProfileError, UsageError
 from hostcfg.model import Link
+from hostcfg.outputs.blocks import Heading
+from hostcfg.outputs.views import profile_blocks
 from hostcfg.platforms.base import ProfileContext
 from hostcfg.profiles import find_profile, list_profiles, profile_targets
 from hostcfg.profiles.check import check_profile
@@ -82,6 +86,23 @@ def test_an_unknown_name_is_answered_with_the_nearest(name: str, says: str) -> N
     with pytest.raises(UsageError) as caught:
         find_profile(name)
     assert says in str(caught.value)
+
+
+def test_a_file_of_that_name_in_the_current_folder_is_pointed_at(tmp_path: Path) -> None:
+    write(tmp_path, "backup-site")
+    ran = subprocess.run(
+        [sys.executable, "-m", "hostcfg", "profiles", "show", "backup-site"],
+        cwd=tmp_path,
+        env=environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 2
+    assert ran.stderr == (
+        "hostcfg: unknown profile 'backup-site', but backup-site.yaml is here: name the file, as in "
+        "--profile backup-site.yaml\n"
+    )
 
 
 def test_a_path_and_a_name_in_a_directory_of_one_s_own(tmp_path: Path) -> None:
@@ -216,3 +237,9 @@ def test_the_example_in_the_package_s_own_documentation_is_a_profile(tmp_path: P
     example = documentation.partition("::\n\n")[2].partition("\n\nInputs are")[0]
     (tmp_path / "site.yaml").write_text(example)
     assert [str(problem) for problem in check_profile(str(tmp_path / "site.yaml"))] == []
+
+
+def test_the_link_is_set_apart_from_the_summary() -> None:
+    heading = profile_blocks(describe_profile(find_profile("wan"), Link(1e9, 0.08), {}, "linux"))[0]
+    assert isinstance(heading, Heading)
+    assert heading.aside.endswith("pacing; for a link of 1 Gbit/s x 80 ms (BDP 10,000,000 bytes)")
