@@ -106,9 +106,10 @@ def check(files: tuple[str, ...]) -> None:
 
     \b
     Keys of a profile beside name, summary, when and settings:
-      include: wan                  another profile; what stands in this one wins
-      inputs: NAME: {type, default, min, max, choices, meaning}, given by --set
-                                    type: size, rate, time, count, ratio, choice
+      include: wan                  another profile, which this one is over
+      inputs: NAME: {type, default, min, max, choices, meaning}
+                                    given by --set; type: size, rate, time,
+                                    count, ratio, choice
       let: NAME: FORMULA            of rate_bps, rtt_s, bdp (bytes), inputs, let
       caps: NAME: {value, reason}   an upper limit for rows with cap: NAME
       notes: - {text, when}         shown where the formula of when holds
