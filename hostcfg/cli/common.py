@@ -65,6 +65,16 @@ def _a_number(_: click.Context, __: click.Parameter, value: float) -> float:
     return value
 
 
+_WAYS = ("sudo", "doas")
+
+
+def _a_way(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Ansible's flag of this name takes no value, so the word after it is often a target here."""
+    if value is not None and value not in _WAYS:
+        raise click.BadParameter(f"{value!r} is no way to become root: give --become sudo or --become doas.")
+    return value
+
+
 def host_options() -> Callable[[F], F]:
     """How hosts are found and reached."""
     return _add(
@@ -89,7 +99,13 @@ def host_options() -> Callable[[F], F]:
         ),
         click.option("--accept-new", is_flag=True, help="Accept and store the key of an unknown host."),
         click.option("--identity", metavar="FILE", help="Private key for SSH."),
-        click.option("--become", type=click.Choice(["sudo", "doas"]), help="Become root on the host."),
+        click.option(
+            "--become",
+            metavar="[sudo|doas]",
+            callback=_a_way,
+            shell_complete=lambda _, __, begun: [way for way in _WAYS if way.startswith(begun)],
+            help="Become root on the host.",
+        ),
         click.option("--ask-pass", is_flag=True, help="Ask for the SSH password."),
         click.option("--ask-become-pass", is_flag=True, help="Ask for the password of --become."),
     )

@@ -83,6 +83,14 @@ def test_a_fleet_is_a_row_each_the_most_differences_first(fleet: Path) -> None:
     assert whole.stdout.count("6291456") >= 3
 
 
+def test_become_takes_its_way_and_says_so(fleet: Path) -> None:
+    ran = run(fleet, "show", "--become", "lon-1")
+    assert ran.code == 2
+    said = "'lon-1' is no way to become root: give --become sudo or --become doas."
+    assert said in " ".join(ran.stderr.split())
+    assert "--become [sudo|doas]" in " ".join(run(fleet, "show", "--help").stdout.split())
+
+
 def test_every_path_of_the_inventory(fleet: Path) -> None:
     ran = run(fleet, "path", "--all", "-o", "json")
     ends = [(p["directions"][0]["from"], p["directions"][0]["to"]) for p in ran.document["paths"]]
