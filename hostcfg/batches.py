@@ -56,6 +56,25 @@ def cut(names: Sequence[str], sizes: Sequence[tuple[int, bool]]) -> list[list[st
     return batches
 
 
+def stopped_line(run: BatchRun, resumed: str | None) -> str:
+    """Why a run ended early and what it did not come to; ``resumed``: the change that can go on."""
+    count = len(run.not_reached)
+    if not count:
+        return f"{run.why}; every host was reached"
+    rest = f"; hostcfg apply --resume {resumed} goes on" if resumed is not None else ""
+    return f"stopped: {run.why}; {count} host{'s' if count != 1 else ''} not reached{rest}"
+
+
+def batch_line(run: BatchRun) -> str:
+    """``batch 2 of 3: 4 applied, 1 failed``, of the batch that is over."""
+    batch = run.batches[run.number]
+    statuses = [run.results[name].status for name in batch if name in run.results]
+    counts = [f"{statuses.count(status)} {status}" for status in dict.fromkeys(statuses)]
+    left = len(batch) - len(statuses)
+    counts += [f"{left} not reached"] if left else []
+    return f"batch {run.number + 1} of {len(run.batches)}: {', '.join(counts)}"
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """When a run goes on.
@@ -77,7 +96,7 @@ class BatchRun:
 
     ``on_batch`` is called before each batch with its number from 0, ``on_done`` for each host and
     ``after_batch`` once a batch is over, all in the caller's thread.  ``why`` says what ended the
-    run early, None if nothing did.
+    run early, None if nothing did; ``number`` is that of the batch in hand.
     """
 
     batches: Sequence[Sequence[str]]
@@ -90,6 +109,7 @@ class BatchRun:
     results: dict[str, HostChange] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
     why: str | None = None
+    number: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _halted: str | None = None
     _side: SideBySide[str, HostChange] | None = None
@@ -100,6 +120,7 @@ class BatchRun:
         for number, names in enumerate(self.batches):
             if self.why is not None:
                 return
+            self.number = number
             self.on_batch(number)
             self._batch(names)
             self.after_batch()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from hostcfg.apply import ChangeOptions, apply_host
-from hostcfg.batches import BatchRun, Rules, cut, parse_sizes
-from hostcfg.changes import Fault, HostChange, Run
+from hostcfg.batches import BatchRun, Rules, batch_line, cut, parse_sizes, stopped_line
+from hostcfg.changes import UNFINISHED, Fault, HostChange, Run
 from hostcfg.cli import report
 from hostcfg.cli.apply_options import Asked, parse_check, run_check
 from hostcfg.cli.change_common import Hosts, Interrupts, Planner, ask, finish, need_someone, side_by_side
@@ -95,9 +96,12 @@ def resume(session: Session, change_id: str, given: Mapping[str, Any], *, yes: b
     options: dict[str, Any] = {**run.options, "check": check, **given}
     asked = Asked(**options)
     parse_check(check)
+    left = _left(change)
+    if not left and run.state != "running" and not any(h.status in UNFINISHED for h in change.hosts):
+        click.echo(f"hostcfg: nothing is left to resume: change {change_id} came to every host", err=True)
+        return finish(session, change_id, [host for host in change.hosts if host.status == "failed"])
     planner = asked.planner()
     hosts = Hosts(session, known=change.everyone)
-    left = _left(change)
     ask(f"go on with {change_id}: {sum(map(len, left))} of {len(run.names)} hosts are left?", yes=yes)
     with Interrupts() as interrupts:
         settle_change(
@@ -182,13 +186,24 @@ class _Apply:
         ):
             interrupts.heed(run.interrupt)
             run.on_done = lambda change: tell(change.host, change.error.kind if change.error else None)
-            run.after_batch = lambda: self._keep_or_halt(run, "running")
+            run.after_batch = lambda: self._after_batch(run)
             run.run()
         self._keep_or_halt(run, "stopped" if run.why is not None else "ended")
         results = [*stuck, *run.results.values()]
-        if self.asked.on_failure == "rollback" and run.ended_badly and self._stored():
+        back = self.asked.on_failure == "rollback" and run.ended_badly and self._stored()
+        if back:
+            click.echo(f"hostcfg: {run.why}: taking the change back on the hosts that have it", err=True)
             results = self._take_back(results)
-        return self._report(run, results)
+        return self._report(run, results, back=back)
+
+    def _after_batch(self, run: BatchRun) -> None:
+        """The journal hears how far the run is, and so does whoever watches a run of several batches."""
+        from hostcfg.cli.progress import paused
+
+        self._keep_or_halt(run, "running")
+        if len(run.batches) > 1 and (self.session.verbose or sys.stderr.isatty()):
+            with paused():
+                click.echo(f"{self.draft.id}: {batch_line(run)}", err=True)
 
     def _one(self, name: str) -> HostChange:
         """What became of a host.
@@ -251,7 +266,6 @@ class _Apply:
 
     def _take_back(self, results: Sequence[HostChange]) -> list[HostChange]:
         """Every host of this change back as it was; what became of each, the fault that began it kept."""
-        click.echo("hostcfg: taking the change back on the hosts that have it", err=True)
         by_name = {change.host: change for change in results}
         with Interrupts() as interrupts:
             try:
@@ -273,19 +287,18 @@ class _Apply:
             by_name[change.host] = replace(begun, status=change.status, error=change.error or begun.error)
         return list(by_name.values())
 
-    def _report(self, run: BatchRun, results: Sequence[HostChange]) -> int:
+    def _report(self, run: BatchRun, results: Sequence[HostChange], *, back: bool) -> int:
         order = {name: number for number, name in enumerate(self.draft.run.names if self.draft.run else [])}
         results = sorted(results, key=lambda change: order.get(change.host, 0))
         change_id = self.draft.id if self._stored() else None
         code = finish(self.session, change_id, results, not_reached=run.not_reached)
-        for fault in run.faults:
+        for fault in () if back else run.faults:
             click.echo(f"hostcfg: {fault}", err=True)
         if run.why is None:
             return TROUBLE if run.faults else self.interrupts.code(code)
         if run.not_reached or run.halted:
-            count = len(run.not_reached)
-            rest = f"; hostcfg apply --resume {change_id} goes on" if change_id is not None else ""
-            click.echo(f"hostcfg: stopped: {run.why}; {count} hosts not reached{rest}", err=True)
+            resumed = change_id if not back else None  # what was taken back is begun anew
+            click.echo(f"hostcfg: {stopped_line(run, resumed)}", err=True)
         return self.interrupts.code(TROUBLE)
 
 

@@ -31,8 +31,9 @@ def confirm(session: Session, change_id: str) -> int:
         each = side_by_side(session, interrupts)
         changes = confirm_change(change_id, journal=journal, connect=hosts.connect, hosts=wanted, each=each)
     code = finish(session, change_id, changes)
-    left = [host.host for host in change.hosts if host.status == "pending" and host.host not in wanted]
+    left = [host.host for host in change.everyone if host.status == "pending" and host.host not in wanted]
     if left:
         shown = ", ".join(left[:5]) + (" ..." if len(left) > 5 else "")
-        click.echo(f"hostcfg: {shown} still wait: hostcfg confirm {change_id}", err=True)
+        waits = "waits" if len(left) == 1 else "wait"
+        click.echo(f"hostcfg: {shown} still {waits}: hostcfg confirm {change_id}", err=True)
     return interrupts.code(code)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hostcfg.batches import BatchRun, Rules, cut, parse_sizes
+from hostcfg.batches import BatchRun, Rules, batch_line, cut, parse_sizes, stopped_line
 from hostcfg.changes import Fault, HostChange
 from hostcfg.errors import UsageError
 
@@ -149,3 +149,16 @@ def test_failures_from_before_count() -> None:
     run = BatchRun([FORTY], lab.apply, Rules(), failures=1)
     run.run()
     assert (lab.begun, run.not_reached) == ([], FORTY)
+
+
+def test_how_a_run_that_ended_early_is_told() -> None:
+    run = Lab("h10").run()
+    assert batch_line(run) == "batch 3 of 3: 4 applied, 1 reverted, 30 not reached"
+    why = "stopped: 1 host failed, and --max-failures is 0; 30 hosts not reached"
+    assert stopped_line(run, None) == why
+    assert stopped_line(run, "ID") == f"{why}; hostcfg apply --resume ID goes on"
+    assert stopped_line(Lab("h39").run(), None).endswith("; 1 host not reached")
+    whole = Lab().run()
+    assert batch_line(whole) == "batch 3 of 3: 35 applied"
+    whole.why = "interrupted"
+    assert stopped_line(whole, "ID") == "interrupted; every host was reached"

@@ -56,6 +56,7 @@ def test_a_host_that_is_left_out_keeps_its_timer(fleet: Fleet) -> None:
 
     second = confirm(fleet, change_id, "--exclude", "h03")
     assert statuses(second) == {"h02": "applied"}
+    assert f"hostcfg: h03 still waits: hostcfg confirm {change_id}" in second.stderr
 
     resumed = fleet.change("apply", "--resume", change_id, "--limit", "h01")
     assert "leave out --limit" in resumed.stderr
@@ -66,3 +67,29 @@ def test_a_host_that_is_left_out_keeps_its_timer(fleet: Fleet) -> None:
     settled = fleet.change("rollback", "--unfinished", "--limit", "h03")
     assert statuses(settled) == {"h03": "reverted"}
     assert fleet.change("rollback", change_id).code == 0
+
+
+def test_each_batch_is_told_as_it_ends_and_a_finished_run_is_not_resumed(fleet: Fleet) -> None:
+    ran = fleet.change("apply", "@fleet", *WAN, "--batch", "1,100%", "-v")
+    assert ran.code == 0, ran.stderr
+    change_id = ran.document["id"]
+    lines = ran.stderr.splitlines()
+    assert f"{change_id}: batch 1 of 2: 1 applied" in lines
+    assert f"{change_id}: batch 2 of 2: 2 applied" in lines
+    again = fleet.change("apply", "--resume", change_id)
+    assert (again.code, again.document["hosts"]) == (0, [])
+    assert again.stderr == f"hostcfg: nothing is left to resume: change {change_id} came to every host\n"
+    assert fleet.change("rollback", change_id).code == 0
+
+
+def test_the_reason_comes_before_the_way_back(fleet: Fleet) -> None:
+    ran = fleet.change(
+        "apply", "@fleet", *WAN, "--batch", "1", "--check", "false", "--on-failure", "rollback"
+    )
+    assert ran.code == 2
+    assert ran.stderr.splitlines()[0] == (
+        "hostcfg: --check 'false' ended with 1 after h01: taking the change back on the hosts that have it"
+    )
+    assert ran.stderr.count("--check 'false' ended with 1") == 2  # and at the end, with what was not reached
+    assert "--resume" not in ran.stderr
+    assert statuses(ran) == {"h01": "reverted"}
