@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 from functools import cache
@@ -40,10 +41,14 @@ def _why_not_root() -> str:
     """Why tests that need root can't run here; empty if they can."""
     if not IS_ROOT:
         return "needs root"
+    root = os.stat("/")
+    ask = ["unshare", "--mount", "sh", "-c", "exec nsenter -t $$ -m stat -c %d:%i /"]
     try:
-        done = subprocess.run(["unshare", "--mount", "true"], capture_output=True, text=True, check=False)
+        done = subprocess.run(ask, capture_output=True, text=True, check=False)
     except OSError as error:
         return f"needs unshare(1): {error}"
-    if done.returncode == 0:
-        return ""
-    return f"no mount namespaces here ({done.stderr.strip()}); before a chroot: mount --bind DIR DIR"
+    if done.returncode:
+        return f"no mount namespaces here ({done.stderr.strip()}); a chroot has none, pivot_root(8) does"
+    if done.stdout.strip() != f"{root.st_dev}:{root.st_ino}":
+        return "this is a chroot, which nsenter(1) would leave; enter it by pivot_root(8)"
+    return ""
