@@ -115,8 +115,8 @@ def check(files: tuple[str, ...]) -> None:
       notes: - {text, when}         shown where the formula of when holds
       os: NAME: {settings, let, caps, notes}
                                     for linux, freebsd, windows or macos alone;
-                                    settings has native keys too, and SETTING: null
-                                    takes a row away
+                                    settings has native keys too, and null in
+                                    place of a row takes it away
     A row has rule, value, reason and source, and may have when and cap.
     A flag is on, off, true or false.
 
