@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -41,7 +41,7 @@ def _why_not_root() -> str:
     """Why tests that need root can't run here; empty if they can."""
     if not IS_ROOT:
         return "needs root"
-    root = os.stat("/")
+    root = Path("/").stat()
     ask = ["unshare", "--mount", "sh", "-c", "exec nsenter -t $$ -m stat -c %d:%i /"]
     try:
         done = subprocess.run(ask, capture_output=True, text=True, check=False)
