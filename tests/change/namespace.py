@@ -9,6 +9,7 @@ import os
 import shlex
 import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol, Self
 
@@ -113,7 +114,8 @@ class Namespace:
     def close(self) -> None:
         """Kills everything inside."""
         self._holder.send_signal(signal.SIGKILL)
-        os.kill(self.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it may have died with its holder by now
+            os.kill(self.pid, signal.SIGKILL)
         self._holder.wait()
         assert self._holder.stdout is not None
         self._holder.stdout.close()
