@@ -60,7 +60,7 @@ def stopped_line(run: BatchRun, resumed: str | None) -> str:
     """Why a run ended early and what it did not come to; ``resumed``: the change that can go on."""
     count = len(run.not_reached)
     if not count:
-        return f"{run.why}; every host was reached"
+        return f"stopped: {run.why}"
     rest = f"; hostcfg apply --resume {resumed} goes on" if resumed is not None else ""
     return f"stopped: {run.why}; {count} host{'s' if count != 1 else ''} not reached{rest}"
 

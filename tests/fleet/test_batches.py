@@ -161,4 +161,4 @@ def test_how_a_run_that_ended_early_is_told() -> None:
     whole = Lab().run()
     assert batch_line(whole) == "batch 3 of 3: 35 applied"
     whole.why = "interrupted"
-    assert stopped_line(whole, "ID") == "interrupted; every host was reached"
+    assert stopped_line(whole, "ID") == "stopped: interrupted"
