@@ -10,7 +10,7 @@ from hostcfg.outputs.fleet_views import FEW, change_summary, plan_summary
 from hostcfg.outputs.system import title_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from hostcfg.changes import Change, HostChange, StepResult
     from hostcfg.model import Plan
@@ -35,46 +35,52 @@ def plan_blocks(plans: Sequence[Plan], *, details: bool = True) -> list[Block]:
 
     Several hosts have a summary before them, or instead where ``details`` are not wanted.
     """
-    blocks: list[Block] = []
-    if len(plans) > FEW or not details:
-        blocks += plan_summary(plans)
-    for plan in plans if details else ():
-        blocks.append(_plan_heading(plan))
-        if plan.steps:
-            columns = (Column("Key"), Column("From", right=True), Column("To", right=True))
-            rows = [Row((s.key, _raw(s.from_raw), _raw(s.to_raw)), s.reason) for s in plan.steps]
-            blocks.append(Table(columns, rows, detail_title="Why"))
-            blocks.append(Paragraph("Commands, in this order:"))
-            blocks.append(Code("\n".join(s.command for s in plan.steps)))
-            blocks.append(Paragraph("Their inverses, in the order of the way back:"))
-            inverses = [s.inverse or f"# {s.key}: no inverse, its value is not known" for s in plan.steps]
-            blocks.append(Code("\n".join(reversed(inverses))))
-            for path, lines in plan.files.items():
-                blocks.append(Paragraph(f"Would be persisted in {path}, hostcfg's part of it:"))
-                blocks.append(Code(lines.rstrip("\n")))
-            stores = dict.fromkeys(s.persist for s in plan.steps if s.persist is not None)
-            blocks += [
-                Paragraph(f"would be persisted in {store}", "note", "note")
-                for store in stores
-                if store not in plan.files
-            ]
-        blocks += [Paragraph(note, "note", "note") for note in plan.notes]
-    return blocks
+    return _blocks_of_plans(plans, _full_steps, details=details)
 
 
 def question_blocks(plans: Sequence[Plan], *, details: bool = True) -> list[Block]:
     """What is asked about: each host's keys, from and to, or the summary where there are many hosts."""
+    return _blocks_of_plans(plans, lambda plan: [_step_table(plan, reasons=False)], details=details)
+
+
+def _blocks_of_plans(
+    plans: Sequence[Plan], steps: Callable[[Plan], list[Block]], *, details: bool
+) -> list[Block]:
     blocks: list[Block] = []
     if len(plans) > FEW or not details:
         blocks += plan_summary(plans)
     for plan in plans if details else ():
         blocks.append(_plan_heading(plan))
-        if plan.steps:
-            columns = (Column("Key"), Column("From", right=True), Column("To", right=True))
-            blocks.append(
-                Table(columns, [Row((s.key, _raw(s.from_raw), _raw(s.to_raw))) for s in plan.steps])
-            )
+        blocks += steps(plan) if plan.steps else []
         blocks += [Paragraph(note, "note", "note") for note in plan.notes]
+    return blocks
+
+
+def _step_table(plan: Plan, *, reasons: bool) -> Table:
+    columns = (Column("Key"), Column("From", right=True), Column("To", right=True))
+    rows = [Row((s.key, _raw(s.from_raw), _raw(s.to_raw)), s.reason if reasons else "") for s in plan.steps]
+    return Table(columns, rows, detail_title="Why" if reasons else "")
+
+
+def _full_steps(plan: Plan) -> list[Block]:
+    """The steps with their reasons, commands, inverses and files."""
+    inverses = [s.inverse or f"# {s.key}: no inverse, its value is not known" for s in plan.steps]
+    blocks: list[Block] = [
+        _step_table(plan, reasons=True),
+        Paragraph("Commands, in this order:"),
+        Code("\n".join(s.command for s in plan.steps)),
+        Paragraph("Their inverses, in the order of the way back:"),
+        Code("\n".join(reversed(inverses))),
+    ]
+    for path, lines in plan.files.items():
+        blocks.append(Paragraph(f"Would be persisted in {path}, hostcfg's part of it:"))
+        blocks.append(Code(lines.rstrip("\n")))
+    stores = dict.fromkeys(s.persist for s in plan.steps if s.persist is not None)
+    blocks += [
+        Paragraph(f"would be persisted in {store}", "note", "note")
+        for store in stores
+        if store not in plan.files
+    ]
     return blocks
 
 
