@@ -134,8 +134,9 @@ def _script_template(peer: str | None) -> str:
             cases.append(f"{platform.uname})\n{body}\n;;\n")
     return (
         "LC_ALL=C; export LC_ALL; PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin; export PATH\n"
-        + sh_section(request.nonce, "os-name", "uname -s")
-        + 'case "$(uname -s)" in\n'
+        + "hc_uname=$(uname -a 2>/dev/null)\n"  # its first word is what -s says (POSIX uname(1))
+        + sh_section(request.nonce, "os-name", "printf '%s\\n' \"${hc_uname%% *}\"")
+        + 'case "${hc_uname%% *}" in\n'
         + "".join(cases)
         + "esac\n"
         + sh_done(request.nonce)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from hostcfg.lean import dataclass
 from hostcfg.platforms.linux.boot import BootLoader, ConfFile
-from hostcfg.platforms.linux.probe import CONF_LIMIT_LINES
+from hostcfg.platforms.linux.probe import CONF_LIMIT_LINES, WRITERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -248,11 +248,8 @@ def _qdiscs(marks: _Marks) -> frozenset[str] | None:
 
 
 def _writers(marks: _Marks) -> tuple[str, ...]:
-    running = {
-        lines[0].strip()
-        for path, lines in marks.files.items()
-        if re.fullmatch(r"/proc/[0-9]+/comm", path) and path != "/proc/1/comm"
-    }
+    commands = {lines[0].strip() for path, lines in marks.files.items() if path.endswith("/comm")}
+    running = commands.intersection(WRITERS)
     if marks.exists("/run/tuned/tuned.pid"):
         running.add("tuned")
     return tuple(sorted(running))

@@ -32,7 +32,10 @@ CONF_LIMIT_FILES = 250
 
 _NAME = regex(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})")
 
-_UNAME = "uname -a 2>/dev/null || { read -r _ _ hc_l _ </proc/version && printf 'Linux %s\\n' \"$hc_l\"; }"
+_UNAME = "printf '%s\\n' \"$hc_uname\""
+
+WRITERS = ("tuned", "bpftune", "ktune", "salt-minion", "puppet", "puppet-agent", "chef-client", "cf-execd")
+"""Programs that set sysctls while they run, as /proc/PID/comm has them."""
 
 # Marks that a `[` can see, as "=WORD VALUE" lines, then small files as "PATH:LINE".  Last, the
 # queueing disciplines that the kernel has or can load: default_qdisc takes no other name.
@@ -43,9 +46,11 @@ for hc_f in /run/systemd/system /run/openrc /run/runit /.dockerenv /run/.contain
   /etc/alpine-release /etc/openwrt_release /run/tuned/tuned.pid /dev/lxd/sock; do
   [ -e "$hc_f" ] && printf '=exists %s\n' "$hc_f"
 done
-for hc_f in /usr/lib/systemd/libsystemd-shared-*.so /lib/systemd/libsystemd-shared-*.so \
-  /usr/lib*/*/systemd/libsystemd-shared-*.so /usr/lib64/systemd/libsystemd-shared-*.so; do
-  [ -e "$hc_f" ] && { hc_f=${hc_f##*-}; printf '=systemd %s\n' "${hc_f%.so}"; break; }
+for hc_d in /usr/lib/systemd /lib/systemd /usr/lib64/systemd /usr/lib*/*-linux-*/systemd; do
+  [ -d "$hc_d" ] || continue
+  for hc_f in "$hc_d"/libsystemd-shared-*.so; do
+    [ -e "$hc_f" ] && { hc_f=${hc_f##*-}; printf '=systemd %s\n' "${hc_f%.so}"; break 2; }
+  done
 done
 for hc_f in /usr/lib/systemd/systemd-sysctl /lib/systemd/systemd-sysctl; do
   [ -x "$hc_f" ] && { printf '=systemd-sysctl %s\n' "$hc_f"; break; }
@@ -68,15 +73,22 @@ hc_lines "$@" /etc/openwrt_release /etc/machine-id /var/lib/dbus/machine-id /pro
   /proc/self/cgroup /proc/self/uid_map /run/systemd/container /sys/fs/cgroup/memory.max \
   /sys/fs/cgroup/memory/memory.limit_in_bytes /etc/tuned/active_profile /etc/ufw/ufw.conf
 if hc_has grep; then
-  grep -aHE '^(MemTotal|Uid|CapEff):| /proc(/sys(/net)?)? ' /proc/meminfo /proc/self/status \
-    /proc/self/mountinfo
-  grep -aHxE 'tuned|bpftune|ktune|salt-minion|puppet|puppet-agent|chef-client|cf-execd' /proc/[0-9]*/comm
-  grep -anHE 'sysctl|/proc/sys/net|txqueuelen|tc +qdisc' /etc/rc.local /etc/rc.d/rc.local \
-    /etc/local.d/*.start /etc/network/interfaces /etc/network/interfaces.d/*
+  grep -aHE '^(MemTotal|Uid|CapEff):| /proc(/sys(/net)?)? |^(@WRITERS@)$' /proc/meminfo /proc/self/status \
+    /proc/self/mountinfo /proc/[0-9]*/comm
+  set --
+  for hc_f in /etc/rc.local /etc/rc.d/rc.local /etc/local.d/*.start /etc/network/interfaces \
+    /etc/network/interfaces.d/*; do
+    [ -f "$hc_f" ] && set -- "$@" "$hc_f"
+  done
+  [ $# = 0 ] || grep -anHE 'sysctl|/proc/sys/net|txqueuelen|tc +qdisc' "$@"
 else
   hc_lines /proc/meminfo /proc/self/status /proc/self/mountinfo
 fi 2>/dev/null
-printf '=page_bytes %s\n' "$(getconf PAGESIZE 2>/dev/null)"
+case "$hc_uname " in
+*' x86_64 '* | *' i'[3-6]'86 '*) hc_v=4096 ;; # PAGE_SHIFT in arch/x86/include/asm/page_types.h
+*) hc_v=$(getconf PAGESIZE 2>/dev/null) ;;
+esac
+printf '=page_bytes %s\n' "$hc_v"
 read -r _ _ hc_v _ </proc/version
 hc_d=/lib/modules/$hc_v
 if [ -d "$hc_d" ]; then
@@ -85,7 +97,7 @@ if [ -d "$hc_d" ]; then
   done
   hc_has grep && grep -aH /sch_ "$hc_d/modules.builtin" 2>/dev/null
 elif [ ! -e /proc/modules ] && hc_has grep; then
-  { zcat /proc/config.gz || gzip -dc /proc/config.gz; } 2>/dev/null | grep -a '^CONFIG_NET_SCH_.*=y'
+  { gzip -dc /proc/config.gz || zcat /proc/config.gz; } 2>/dev/null | grep -a '^CONFIG_NET_SCH_.*=y'
 fi
 exit 0
 """
@@ -104,8 +116,13 @@ set -- /proc/sys/net/core/[!n]* /proc/sys/net/core/netdev_[!r]* /proc/sys/net/ip
 _MODES = (
     _KEY_FILES
     + r"""
-hc_v=$(ls -l "$@" 2>/dev/null)
-if hc_has grep; then printf '%s\n' "$hc_v" | grep -v '^-[^ ]*w'; else printf '%s\n' "$hc_v"; fi
+hc_v=$(ls -ln "$@" 2>/dev/null)
+set -f
+IFS='
+'
+for hc_l in $hc_v; do
+  case "${hc_l%% *}" in -*w*) ;; *) printf '%s\n' "$hc_l" ;; esac
+done
 exit 0
 """
 )
@@ -129,11 +146,13 @@ exit 97
 )
 
 _NET_CLASS = r"""
+set --
 for hc_if in $hc_ifs; do
   hc_d=/sys/class/net/$hc_if
-  [ -d "$hc_d" ] && hc_lines "$hc_d/ifindex" "$hc_d/mtu" "$hc_d/tx_queue_len" "$hc_d/speed" \
+  [ -d "$hc_d" ] && set -- "$@" "$hc_d/ifindex" "$hc_d/mtu" "$hc_d/tx_queue_len" "$hc_d/speed" \
     "$hc_d/uevent" "$hc_d/device/uevent"
 done
+[ $# = 0 ] || hc_lines "$@"
 exit 0
 """
 
@@ -200,7 +219,7 @@ def probe_body(request: ProbeRequest) -> str:
         routes,
         INTERFACES,
         sh_section(nonce, "uname", _UNAME),
-        sh_section(nonce, "linux-host", _HOST),
+        sh_section(nonce, "linux-host", _HOST.replace("@WRITERS@", "|".join(WRITERS))),
         sh_section(nonce, "proc-sys", _PROC_SYS),
         sh_section(nonce, "linux-modes", _MODES),
         sh_section(nonce, "ip-route", "printf '%s\\n' \"$hc_routes\""),

@@ -1,6 +1,7 @@
 """The beginning of the probe, as sh text: its functions, and which interfaces matter.
 
-It leaves ``hc_ifs`` (names, parted by blanks), ``hc_routes`` and ``hc_peer_route`` for the sections.
+It leaves ``hc_uname``, ``hc_ifs`` (names, parted by blanks), ``hc_routes`` and ``hc_peer_route`` for the
+sections.
 """
 
 from __future__ import annotations
@@ -17,13 +18,6 @@ hc_lines() {
     while IFS= read -r hc_l || [ -n "$hc_l" ]; do printf '%s:%s\n' "$hc_f" "$hc_l"; done <"$hc_f"
   done 2>/dev/null
 }
-hc_after_dev() {
-  while read -r hc_l; do
-    # shellcheck disable=SC2086 # a route is split into its words
-    set -- $hc_l
-    while [ $# -gt 1 ]; do [ "$1" = dev ] && printf '%s\n' "$2"; shift; done
-  done
-}
 hc_add() {
   for hc_n; do
     case "$hc_n" in lo | . | .. | */*) continue ;; esac
@@ -37,11 +31,15 @@ hc_under() {
   set +f
   for hc_l in "/sys/class/net/$1"/lower_*; do
     hc_l=${hc_l##*/lower_}
-    if [ -e "/sys/class/net/$hc_l/device" ]; then printf '%s\n' "$hc_l"; continue; fi
+    if [ -e "/sys/class/net/$hc_l/device" ]; then hc_add "$hc_l"; continue; fi
     for hc_m in "/sys/class/net/$hc_l"/lower_*; do
-      [ -e "$hc_m" ] && { printf '%s\n' "$hc_l"; break; }
+      [ -e "$hc_m" ] && { hc_add "$hc_l"; break; }
     done
   done
+  set -f
+}
+[ -n "${hc_uname-}" ] || hc_uname=$(uname -a 2>/dev/null) || {
+  read -r _ _ hc_l _ </proc/version && hc_uname="Linux $hc_l"
 }
 hc_ifs=''
 hc_count=0
@@ -99,12 +97,15 @@ fi
 
 # The interfaces under them: the ports of a bond, the device of a VLAN, the uplink of a bridge.
 INTERFACES = r"""
-# shellcheck disable=SC2046 # one name a word: names of interfaces hold no blanks
-hc_add $(printf '%s\n' "$hc_peer_route" "$hc_routes" | hc_after_dev)
+# shellcheck disable=SC2086 # routes are split into their words
+set -- $hc_peer_route $hc_routes
+while [ $# -gt 1 ]; do
+  [ "$1" = dev ] && hc_add "$2"
+  shift
+done
 for _ in 1 2 3; do
   for hc_if in $hc_ifs; do
-    # shellcheck disable=SC2046
-    [ -d "/sys/class/net/$hc_if" ] && hc_add $(hc_under "$hc_if")
+    [ -d "/sys/class/net/$hc_if" ] && hc_under "$hc_if"
   done
 done
 """
