@@ -10,6 +10,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from hostcfg.path.limits import windows_of
+from hostcfg.path.mended import native_target, with_needs
 from hostcfg.path.report import HostNeed
 from hostcfg.path.tcp import window_rate_bps
 from hostcfg.platforms import get_platform
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 SMALL_PATH_SEGMENTS = 20
 """Below so many segments of BDP a window is rounded up to whole ones: a part of one carries nothing."""
+MOST_ROUNDS = 8
+"""More than the chains that there are: option, growth, buffer, cap, memory."""
 MEMORY_FACTOR = 2.5
 """Memory for each byte in flight: what the largest of the systems' buffers takes."""
 
@@ -37,18 +40,22 @@ MEMORY_FACTOR = 2.5
 def needs_of(question: Question, windows: Windows) -> list[HostNeed]:
     """Every window below the link's BDP, whatever limits first, and every request that is cut.
 
+    Asked again with what is needed in place, until nothing more is: a larger request needs a larger cap,
+    larger buffers more memory, and a buffer that may grow at last more room.
     Several needs of one key become one, with the largest target.  None asks for more than a window or
     the type of its setting can hold.
     """
-    found = _wanted(question, windows)
-    asked = [n.need.target for n in found if n.need.setting is None and isinstance(n.need.target, int)]
-    if asked:  # one size for both ends and both buffers, so both must grant the larger one
-        larger = replace(question.flow, explicit_bytes=min(max(asked), LARGEST_REQUEST_BYTES))
-        again = replace(question, flow=larger)
-        found += [n for n in _wanted(again, windows_of(again)) if n.need.setting is not None]
+    found: list[HostNeed] = []
+    mended = question
+    for _ in range(MOST_ROUNDS):
+        new = [n for n in map(_possible, _wanted(mended, windows)) if n is not None]
+        if not new:
+            break
+        found += new
+        mended = with_needs(mended, _merged(new))
+        windows = windows_of(mended)
     models = {m.facts.host: m for m in (question.receiver, question.sender)}
-    possible = [n for n in map(_possible, found) if n is not None]
-    return [_with_native(n, models[n.host]) for n in _merged(possible)]
+    return [_with_native(n, models[n.host]) for n in _merged(found)]
 
 
 def _wanted(question: Question, windows: Windows) -> list[HostNeed]:
@@ -88,22 +95,11 @@ def _with_native(item: HostNeed, model: WindowModel) -> HostNeed:
     native = facts.native.get(need.key) if need.key is not None else None
     if need.setting is None or need.key is None or native is None or native.raw is None:
         return item
-    target = _native_target(need, model, native.raw)
+    target = native_target(need, facts, native.raw)
     if target is None:
         return item
     command = get_platform(facts.os).set_command(need.key, target)
     return replace(item, current_native=native.raw, target_native=target, command=command)
-
-
-def _native_target(need: Need, model: WindowModel, raw: str) -> str | None:
-    """The whole native value that meets ``need``; None where it can't be made of ``raw``, or not be set."""
-    key = get_platform(model.facts.os).keys(model.facts).get(need.setting or "")
-    if key is None or key.name != need.key:
-        return str(need.target)  # a key of the system's own, beside the one that carries the setting
-    try:
-        return None if key.encode is None else key.encode(raw, need.target)
-    except ValueError:
-        return None
 
 
 def _scaling_need(model: WindowModel, bdp: int) -> list[HostNeed]:
@@ -145,24 +141,26 @@ def _memory_needs(question: Question, window: Window, model: WindowModel, bdp: i
         cuts, cut_next = reading.setting == window.setting, 2 * bdp * question.streams > limit.total_bytes
         if not (cuts or cut_next) or not isinstance(reading.value, int):
             continue
-        factor = each * question.streams / limit.total_bytes
-        if cuts:
-            factor = max(factor, 1.25 * bdp / max(1, window.mid_bytes or 0))
+        if cuts and window.mid_bytes:  # what one byte of window takes of the memory, as it is now
+            each = max(each, ceil(1.25 * bdp * limit.total_bytes / (window.mid_bytes * question.streams)))
         flows = "one stream needs" if question.streams == 1 else f"{question.streams} streams need"
         reason = f"{flows} buffers of {each:,} bytes each"
-        target = max(ceil(reading.value * factor), reading.value + 1)
+        target = max(ceil(each * question.streams / limit.unit_bytes), reading.value + 1)
         need = Need(reading.setting, reading.key, reading.value, target, reason, reading.element)
         found.append(HostNeed(model.facts.host, need))
     return found
 
 
 def _merged(found: list[HostNeed]) -> list[HostNeed]:
+    """One need for each key of a host: the first one's present value, the largest target."""
     merged: dict[tuple[str, str | None, str | None, int | None], HostNeed] = {}
     for item in found:
         at = (item.host, item.need.setting, item.need.key, item.need.element)
         there = merged.get(at)
-        if there is None or _larger(item.need, there.need):
+        if there is None:
             merged[at] = item
+        elif _larger(item.need, there.need):
+            merged[at] = replace(item, need=replace(item.need, current=there.need.current))
     return list(merged.values())
 
 

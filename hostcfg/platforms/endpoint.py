@@ -98,9 +98,10 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class MemoryLimit:
-    """``total_bytes`` of buffers that all sockets of the host together may have."""
+    """``total_bytes`` of buffers, in units of ``unit_bytes``, that all sockets of the host may have."""
 
     total_bytes: int
+    unit_bytes: int
     reading: Reading
     assumed: str | None = None
 

@@ -176,3 +176,47 @@ def test_a_first_buffer_above_its_cap_leaves_no_range_upside_down() -> None:
     (receive,) = [x for x in direction.limits if x.kind == "receive_window"]
     assert receive.window_bytes == 233_016
     assert receive.low_bps <= receive.rate_bps <= receive.high_bps
+
+
+def test_no_memory_at_all_is_a_number_too() -> None:
+    """0 pages leave nothing; 2.5 x 1,000,000 bytes take 611 of 4,096."""
+    direction = there(linux("a"), linux("b", tcp_mem="0 0 0"), COMMON)
+    assert (direction.window_bytes, direction.predicted_bps) == (0, 0)
+    assert direction.limited_by.key == "net.ipv4.tcp_mem"
+    assert targets(direction, "b") == {"net.ipv4.tcp_mem": 611}
+    assert there(linux("a"), linux("b", tcp_mem="0 0 611"), COMMON).needs == []
+
+
+def test_memory_is_asked_for_by_what_the_buffers_take() -> None:
+    """tcp_adv_win_scale -2 makes a quarter of a buffer window: 5 x 1,000,000 bytes, 1,221 pages."""
+    small = {"rmem": "4096 131072 262144", "tcp_mem": "200 300 400", "tcp_adv_win_scale": "-2"}
+    direction = there(linux("a"), linux("b", **small), COMMON)
+    wanted = targets(direction, "b")
+    assert wanted["net.ipv4.tcp_rmem"] == 5_000_000
+    assert isinstance(wanted["net.ipv4.tcp_mem"], int)
+    assert wanted["net.ipv4.tcp_mem"] >= 1_221 * 4 // 5  # four fifths of that carry the BDP exactly
+    (need,) = [n for n in direction.needs if n.need.key == "net.ipv4.tcp_mem"]
+    assert need.need.current == 400  # what is there now, not what a smaller need made of it
+    mended = small | {"rmem": "4096 131072 5000000", "tcp_mem": str(need.target_native)}
+    assert there(linux("a"), linux("b", **mended), COMMON).needs == []
+
+
+def test_a_cap_that_was_not_read_must_allow_the_size_too() -> None:
+    """In a network namespace before 6.11 there is no rmem_max: it must still allow Windows' 2,000,000."""
+    inside = pasted("a", "kernel.osrelease = 6.1.0\nnet.ipv4.tcp_rmem = 4096 131072 6291456")
+    direction = analyse_path(windows("b"), inside, COMMON, window_bytes=262_144).directions[0]
+    assert targets(direction, "b") == {"-w": 2_000_000}
+    assert targets(direction, "a") == {"net.core.rmem_max": 2_000_000}
+
+
+def test_what_an_option_brings_to_light_is_needed_as_well() -> None:
+    """FreeBSD before 10.4 grows a buffer only with the peer's timestamps; then its maximum is too small."""
+    peer = freebsd("peer", release="12.4-RELEASE", rfc1323=0)
+    old = pasted(
+        "old",
+        "kern.osrelease: 9.3-RELEASE\nkern.ipc.maxsockbuf: 16777216\n"
+        "net.inet.tcp.recvbuf_max: 212992\nnet.inet.tcp.rfc1323: 1",
+    )
+    direction = there(peer, old, COMMON)
+    assert targets(direction, "peer") == {"net.inet.tcp.rfc1323": True}
+    assert targets(direction, "old") == {"net.inet.tcp.recvbuf_max": 2_000_000}

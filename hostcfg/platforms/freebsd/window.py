@@ -77,7 +77,7 @@ class FreeBsdWindowModel(SockbufModel):
         clusters = self.number("mbuf_clusters_max")
         if clusters is None or clusters == 0:
             return ()
-        return (MemoryLimit(clusters * MCLBYTES, self.reading("mbuf_clusters_max")),)
+        return (MemoryLimit(clusters * MCLBYTES, MCLBYTES, self.reading("mbuf_clusters_max")),)
 
     def _can_grow(self, side: Side, flow: Flow) -> bool:
         if side == "send":

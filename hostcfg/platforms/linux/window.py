@@ -111,7 +111,7 @@ class LinuxWindowModel(WindowModel):
         if pages is None:
             return ()
         note = f"{self.facts.host}: pages are assumed to have 4 KiB"
-        return (MemoryLimit(pages * PAGE_BYTES, self.reading("tcp_memory_max"), note),)
+        return (MemoryLimit(pages * PAGE_BYTES, PAGE_BYTES, self.reading("tcp_memory_max"), note),)
 
     def _receive_reading(self) -> tuple[Reading, bool]:
         """The reading that sets the buffer, and whether it grows to it (tcp_moderate_rcvbuf)."""
