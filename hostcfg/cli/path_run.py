@@ -65,8 +65,11 @@ class Analysed:
 
     @property
     def limited(self) -> bool:
-        """Whether a setting limits a direction, or will once something else is mended."""
-        return any(d.limited_by.kind not in ("link_rate", "loss") or d.needs for d in self.report.directions)
+        """Whether a setting limits a direction, or will once its losses are gone."""
+        return any(
+            d.limited_by.kind != "link_rate" and (d.limited_by.kind != "loss" or d.needs)
+            for d in self.report.directions
+        )
 
     def document(self) -> dict[str, Json]:
         """``hostcfg.path/1`` with the evidence beside it."""
