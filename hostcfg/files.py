@@ -5,32 +5,50 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from typing import TYPE_CHECKING, BinaryIO
+from pathlib import Path
+from typing import BinaryIO
 
 from hostcfg.errors import InputError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """A file above this size is refused; a ``sysctl -a`` has some 50 KB."""
 PIPE_WAIT_S = 10.0
 """For so long nobody may write to a named pipe."""
 
-_INHERITED = ("/dev/fd/", "/dev/std", "/proc/self/fd/")
+INHERITED = ("/dev/fd/", "/dev/std", "/proc/self/fd/")
 """Pipes that a shell made for this call, as in ``<(ssh far sysctl -a)``: they end when their writer does."""
+
+
+def home_expanded(text: str) -> Path:
+    """A path in which ``~`` and ``~user`` are the home directories; InputError where there is none."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        said = (
+            "there is no such user" if text[:2] not in ("~", "~/") else "no home directory is known: set HOME"
+        )
+        raise InputError(said, path=text) from None
+
+
+def opened(path: Path) -> BinaryIO:
+    """The file, open, from which reading ends; OSError, or InputError for what nobody writes to."""
+    return os.fdopen(_open(path), "rb")
 
 
 def read_bytes(path: Path) -> bytes:
     """The bytes of a file that a user named; InputError that says why it can't be read."""
     try:
-        descriptor = _open(path)
-        with os.fdopen(descriptor, "rb") as file:
+        with opened(path) as file:
             return read_bounded(file, str(path))
     except OSError as error:
         raise InputError(f"can't be read: {error.strerror or error}", path=str(path)) from None
     except ValueError as error:
         raise InputError(f"is no path: {error}", path=repr(str(path))) from None
+
+
+def read_if_there(path: Path) -> bytes | None:
+    """As :func:`read_bytes`; None if there is no such file."""
+    return read_bytes(path) if path.exists() else None
 
 
 def read_bounded(file: BinaryIO, path: str) -> bytes:
@@ -50,7 +68,7 @@ else:
 
     def _open(path: Path) -> int:
         """A descriptor from which reading ends; OSError or InputError."""
-        if str(path).startswith(_INHERITED):
+        if str(path).startswith(INHERITED):
             return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
         try:

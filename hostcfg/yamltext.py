@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hostcfg.files import INHERITED
 from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def read_text(path: str, dialect: Dialect) -> str:
     """A file's text; the dialect's error for one that is missing, unreadable, too large or not UTF-8."""
     error = dialect.error
     try:
-        if not Path(path).is_file():
+        if not Path(path).is_file() and not path.startswith(INHERITED):
             raise error("is no file" if Path(path).exists() else "there is no such file", path=path)
         with Path(path).open("rb") as file:
             data = file.read(dialect.largest_bytes + 1)

@@ -6,7 +6,8 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING
 
-from hostcfg.errors import InventoryError
+from hostcfg.errors import InventoryError, UsageError
+from hostcfg.inventory.ranges import RANGE, parse_pattern
 from hostcfg.inventory.tree import ALL
 from hostcfg.inventory.variables import spec_of
 from hostcfg.targets import HostSpec
@@ -50,7 +51,7 @@ class Inventory:
         return self._spec(name)
 
     def match(self, pattern: str) -> Sequence[HostSpec]:
-        """Hosts of a name, a glob, ``@group``, a bare group name or ``all``, in the inventory's order.
+        """Hosts of a name, a glob, a range, ``@group``, a group's name or ``all``, in the inventory's order.
 
         A host wins over a group of its name.  Empty if nothing is named.  One whose entry can't be used
         comes with its ``problem``: it must not keep the others from being read.
@@ -72,9 +73,21 @@ class Inventory:
             return self._members([group])
         if pattern.startswith("@"):
             return self._members([name for name in self.groups if fnmatchcase(name, group)])
+        if RANGE.search(
+            pattern
+        ):  # web[1:3] is what an inventory means by it: to a glob it is "1", ":" or "3"
+            return self._in_range(pattern)
         if any(c in pattern for c in "*?["):
             return [name for name in self.names if fnmatchcase(name, pattern)]
         return []
+
+    def _in_range(self, pattern: str) -> list[str]:
+        try:
+            found = parse_pattern(pattern)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        wanted = {name if found.port is None else f"{name}:{found.port}" for name in found.names}
+        return [name for name in self.names if name in wanted]
 
     def _members(self, groups: Sequence[str]) -> list[str]:
         if ALL in groups:

@@ -71,7 +71,7 @@ def _of_tree(tree: Tree, path: Path, folder: Path) -> Inventory:
 
 
 def _read(path: Path) -> str:
-    text = yamltext.read_text(str(path), ansible_yaml.DIALECT)
+    text = yamltext.read_text(str(path), ansible_yaml.DIALECT).replace("\r\n", "\n").replace("\r", "\n")
     if text.startswith("$ANSIBLE_VAULT;"):
         message = "is encrypted with ansible-vault: give what `ansible-inventory --list` prints, as a file"
         raise InventoryError(message, path=str(path), line=1)
@@ -101,7 +101,7 @@ def _yaml_root(text: str, path: Path) -> yamltext.Node | None:
 
 
 def _is_yaml(text: str, path: Path) -> bool:
-    if path.suffix in _YAML_SUFFIXES:
+    if path.suffix in _YAML_SUFFIXES or text.lstrip()[:2] in ('["', "[]"):  # a list in JSON
         return True
     for raw in text.split("\n"):
         line = raw.strip()

@@ -23,14 +23,15 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hostcfg.errors import HostcfgError, InventoryError
+from hostcfg.errors import HostcfgError, InputError, InventoryError
+from hostcfg.files import home_expanded
 from hostcfg.inventory.ranges import MOST_HOSTS, parse_pattern
 from hostcfg.inventory.variables import FALSE, TRUE
 from hostcfg.lean import dataclass
 from hostcfg.nearest import did_you_mean
-from hostcfg.platforms import platform_names
+from hostcfg.platforms import all_platforms
 from hostcfg.targets import HostSpec, checked_address
-from hostcfg.transports.destination import parse_destination
+from hostcfg.transports.destination import check_jump, check_user, parse_destination
 from hostcfg.units import parse_rate, parse_time
 
 if TYPE_CHECKING:
@@ -121,6 +122,8 @@ class _Reader:
 
     def _text(self, node: Node, key: str, host: str | None = None) -> str:
         """A scalar as it was written."""
+        if node.tag is not None:
+            raise self.fault(f"the tag {node.tag[:40]} is not used here", node.line, host=host, key=key)
         if node.text is None or not node.text.strip() or isinstance(node.value, (list, dict)):
             raise self.fault("takes one value", node.line, host=host, key=key)
         return node.text.strip()
@@ -138,14 +141,21 @@ class _Reader:
             raise self.fault("hosts is NAME: {...} entries, or a list of names", node.line, key="hosts")
 
     def _host(self, pattern: str, node: Node, body: Mapping[str, Node]) -> None:
-        for name in self._names(pattern, node.line):
+        names = self._names(pattern, node.line)
+        if "address" in body and len(names) > 1:
+            message = "a range of hosts can't have one address: name each"
+            raise self.fault(message, body["address"].line, host=pattern[:60], key="address")
+        for name in names:
             if name in self.found.hosts:
                 raise self.fault("given twice", node.line, host=name)
             address = self._text(body["address"], "address", name) if "address" in body else name
-            self.found.hosts[name] = self._spec(self._at(name, address), {**self.defaults, **body})
+            line = body.get("address", node).line
+            spec = self._at(name, address, line)
+            if spec.kind == "ssh":
+                self._valid(parse_destination, address, line, name, "address" if "address" in body else None)
+            self.found.hosts[name] = self._spec(spec, {**self.defaults, **body})
             if len(self.found.hosts) > MOST_HOSTS:
                 raise self.fault(f"more than {MOST_HOSTS} hosts", node.line)
-            self._check(self.found.hosts[name], body.get("address", node).line)
 
     def _names(self, pattern: str, line: int) -> list[str]:
         """The names of a range; a name is an SSH destination, so a port stays in it."""
@@ -157,26 +167,36 @@ class _Reader:
             return [pattern]
         return [name if found.port is None else f"{name}:{found.port}" for name in found.names]
 
-    def _at(self, name: str, address: str) -> HostSpec:
+    def _at(self, name: str, address: str, line: int) -> HostSpec:
         if address == "local":
             return HostSpec(name, "local")
+        if name == "local":
+            raise self.fault("local is always this machine: give the host another name", line, host=name)
         if address.startswith("file:"):
-            return HostSpec(name, "file", str(self._beside(address.removeprefix("file:"))))
+            path = address.removeprefix("file:")
+            if not path:
+                raise self.fault("file: needs a path, as in file:far-end.txt", line, host=name, key="address")
+            return HostSpec(name, "file", self._beside(path, line, name, "address"))
         return HostSpec(name, "ssh", address)
 
-    def _beside(self, path: str) -> Path:
+    def _beside(self, path: str, line: int, host: str, key: str) -> str:
         """A path in the inventory belongs to the inventory's own folder."""
-        return Path(self.path).absolute().parent / Path(path).expanduser()
-
-    def _check(self, spec: HostSpec, line: int) -> None:
-        if spec.kind == "ssh":
-            self._valid(lambda text: parse_destination(text, user=spec.user), spec.address, line, spec.name)
+        try:
+            return str(Path(self.path).absolute().parent / home_expanded(path))
+        except InputError as error:
+            raise self.fault(f"{path[:60]}: {error.message}", line, host=host, key=key) from None
 
     def _spec(self, spec: HostSpec, body: Mapping[str, Node]) -> HostSpec:
         """``spec`` with what ``body`` says."""
         said = {key: (self._text(node, key, spec.name), node.line) for key, node in body.items()}
         checks: dict[str, Callable[[str], object]]
-        checks = {"rate": parse_rate, "rtt": parse_time, "path_address": checked_address}
+        checks = {
+            "rate": parse_rate,
+            "rtt": parse_time,
+            "path_address": checked_address,
+            "user": check_user,
+            "jump": check_jump,
+        }
         for key, check in checks.items():
             if key in said:
                 self._valid(check, *said[key], spec.name, key)
@@ -187,7 +207,7 @@ class _Reader:
         if "become" in said:
             spec = replace(spec, become=self._become(*said["become"], spec.name))
         if "key" in said:
-            spec = replace(spec, key=str(self._beside(said["key"][0])))
+            spec = replace(spec, key=self._beside(*said["key"], spec.name, "key"))
         names = ("user", "rate", "jump", "path_address")
         user, rate, jump, path_address = (said[key][0] if key in said else None for key in names)
         return replace(spec, user=user, rate=rate, jump=jump, path_address=path_address)
@@ -211,9 +231,10 @@ class _Reader:
         raise self.fault("a port is a number from 1 to 65535", line, host=host, key="port")
 
     def _system(self, text: str, line: int, host: str) -> str:
-        if text in platform_names():
+        known = [platform.name for platform in all_platforms()]
+        if text in known:
             return text
-        near = did_you_mean(text, platform_names())
+        near = did_you_mean(text, known)
         raise self.fault(f"{text[:40]!r} is no system{near}", line, host=host, key="os")
 
     def _become(self, text: str, line: int, host: str) -> Become | None:
@@ -235,7 +256,10 @@ class _Reader:
             return
         if not isinstance(groups, dict):
             raise self.fault("groups are NAME: [HOST, ...] entries", node.line, key="groups")
-        for name in groups:
+        for name, body in groups.items():
+            if name == "all" or any(c in name for c in "@*?[],") or name.split() != [name]:
+                said = "is every host" if name == "all" else "can't be asked for by this name"
+                raise self.fault(f"the group {said}: give it another name", body.line, key=name[:60])
             self.found.groups[name] = self._members(name, groups, ())
 
     def _members(self, name: str, groups: Mapping[str, Node], trail: tuple[str, ...]) -> list[str]:

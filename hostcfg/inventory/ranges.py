@@ -16,7 +16,7 @@ from hostcfg.lean import dataclass, regex
 MOST_HOSTS = 100_000
 """Names that one pattern may stand for; a slip such as [1:99999999] is told and not tried."""
 
-_RANGE = regex(r"\[([0-9A-Za-z]*):([0-9A-Za-z]*)(?::([0-9]+))?\]")
+RANGE = regex(r"\[([0-9A-Za-z]*):([0-9A-Za-z]*)(?::([0-9]+))?\]")
 _PORT = regex(r"(.*):([0-9]{1,5})", re.DOTALL)
 _LETTERS = string.ascii_letters
 
@@ -88,7 +88,7 @@ def _expand(pattern: str) -> list[str]:
     """Every name of a pattern; the last range runs fastest."""
     names = [""]
     end = 0
-    for found in _RANGE.finditer(pattern):
+    for found in RANGE.finditer(pattern):
         words = _words(found)
         before = pattern[end : found.start()]
         if len(names) * len(words) > MOST_HOSTS:

@@ -37,6 +37,7 @@ USED = frozenset(
         "ansible_become",
         "ansible_become_method",
         "ansible_become_user",
+        "ansible_ssh_args",
         "ansible_ssh_common_args",
         "ansible_ssh_extra_args",
         "hostcfg_os",

@@ -6,18 +6,17 @@ used: a template, an encrypted value, another connection than SSH, another user 
 
 from __future__ import annotations
 
-import re
-import shlex
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from hostcfg.errors import InventoryError, UnitError, UsageError
+from hostcfg.errors import InputError, InventoryError, UnitError, UsageError
+from hostcfg.files import home_expanded
+from hostcfg.inventory.ssh_args import read_arguments
 from hostcfg.lean import regex
 from hostcfg.nearest import did_you_mean
-from hostcfg.platforms import platform_names
+from hostcfg.platforms import all_platforms
 from hostcfg.targets import HostSpec, checked_address
-from hostcfg.transports.destination import parse_destination
+from hostcfg.transports.destination import check_jump, check_user, parse_destination
 from hostcfg.units import parse_rate
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ _METHODS: Mapping[str, Literal["sudo", "doas"]] = {"sudo": "sudo", "doas": "doas
 _INSTEAD = "write the value itself, or put it into ~/.ssh/config"
 _NAME = regex(r"\{\{\s*inventory_hostname\s*\}\}")
 _SHORT_NAME = regex(r"\{\{\s*inventory_hostname_short\s*\}\}")
-_OPTION = regex(r"(\w+)(?:\s*=\s*|\s+)(.*)", re.DOTALL)  # Keyword=value or "Keyword value", ssh(1) -o
-_STDIO = regex(r"ssh(?:\s+-[qaxT46]|\s+-o\s*(?:StrictHostKeyChecking|UserKnownHostsFile)=\S+)*\s+(.*)")
 
 
 class HostVariables:
@@ -104,26 +101,55 @@ def _kind(has: HostVariables) -> Literal["local", "ssh"]:
 
 
 def _over_ssh(has: HostVariables, spec: HostSpec) -> HostSpec:
-    address = has.first("ansible_ssh_host", "ansible_host")
-    port = has.first("ansible_ssh_port", "ansible_port")
-    user = has.first("ansible_ssh_user", "ansible_user")
+    if has.host == "local":
+        raise InventoryError("local is always this machine: give the host another name", host=has.host)
+    arguments = _arguments(has)
+    address = has.first("ansible_ssh_host", "ansible_host") or arguments.get("hostname")
+    port = has.first("ansible_ssh_port", "ansible_port") or arguments.get("port")
+    user = has.first("ansible_ssh_user", "ansible_user") or arguments.get("user")
     key = has.first("ansible_ssh_private_key_file", "ansible_private_key_file")
+    key = key or arguments.get("identityfile")
+    jump = arguments.get("jump")
+    if jump is not None:
+        _checked(has, check_jump, *jump)
+    if user is not None:
+        _checked(has, check_user, *user)
     spec = replace(
         spec,
         address=address[1] if address else has.host,
         port=_port(has, *port) if port else None,
         user=user[1] if user else None,
-        key=str(Path(key[1]).expanduser().absolute()) if key else None,
-        jump=_jump(has),
+        key=_path(has, *key) if key else None,
+        jump=jump[1] if jump else None,
     )
     try:
         parse_destination(spec.address, name=spec.name, user=spec.user, port=spec.port)
     except UsageError as error:
-        culprit = next((found[0] for found in (address, user) if found is not None), None)
-        if culprit is None:
+        if address is None:
             raise InventoryError(error.message, host=has.host) from None
-        raise has.fault(error.message, culprit) from None
+        raise has.fault(error.message, address[0]) from None
     return spec
+
+
+def _arguments(has: HostVariables) -> dict[str, tuple[str, str]]:
+    """What arguments for ssh say, each with the variable that holds it; the first wins, as with ssh."""
+    found: dict[str, tuple[str, str]] = {}
+    for name in ("ansible_ssh_args", "ansible_ssh_common_args", "ansible_ssh_extra_args"):
+        said = has.first(name)
+        if said is not None:
+            try:
+                read = read_arguments(said[1])
+            except ValueError as error:
+                raise has.fault(str(error), name) from None
+            found = {**{keyword: (name, value) for keyword, value in read.items()}, **found}
+    return found
+
+
+def _path(has: HostVariables, name: str, text: str) -> str:
+    try:
+        return str(home_expanded(text).absolute())
+    except InputError as error:
+        raise has.fault(error.message, name) from None
 
 
 def _port(has: HostVariables, name: str, text: str) -> int:
@@ -153,9 +179,10 @@ def _become(has: HostVariables) -> Literal["sudo", "doas"] | None:
 
 
 def _system(has: HostVariables, name: str, text: str) -> str:
-    if text in platform_names():
+    known = [platform.name for platform in all_platforms()]
+    if text in known:
         return text
-    raise has.fault(f"{text[:40]!r} is no system{did_you_mean(text, platform_names())}", name)
+    raise has.fault(f"{text[:40]!r} is no system{did_you_mean(text, known)}", name)
 
 
 def _checked(has: HostVariables, check: Callable[[str], object], name: str, text: str) -> str:
@@ -164,58 +191,3 @@ def _checked(has: HostVariables, check: Callable[[str], object], name: str, text
     except (UnitError, UsageError) as error:
         raise has.fault(error.message, name) from None
     return text
-
-
-def _jump(has: HostVariables) -> str | None:
-    """The jump host in Ansible's extra arguments for ssh.
-
-    ``-J bastion``, ``-o ProxyJump=bastion`` and ``-o ProxyCommand="ssh -W %h:%p bastion"`` are taken.
-    Another ProxyCommand is a fault: a command in an inventory is not run.  Everything else in these
-    arguments, such as StrictHostKeyChecking=no, is not obeyed.
-    """
-    jump: str | None = None
-    for name in ("ansible_ssh_common_args", "ansible_ssh_extra_args"):
-        found = has.first(name)
-        if found is not None:
-            jump = _jump_in(has, name, found[1]) or jump
-    return jump
-
-
-def _jump_in(has: HostVariables, name: str, text: str) -> str | None:
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise has.fault(f"can't be read as arguments of ssh: {error}", name) from None
-    jump: str | None = None
-    for position, word in enumerate(words):
-        following = words[position + 1] if position + 1 < len(words) else ""
-        if word == "-J":
-            jump = following
-        elif word.startswith("-o"):
-            option = _OPTION.fullmatch(word[2:].strip() or following)
-            if option is not None and option[1].lower() == "proxyjump":
-                jump = option[2]
-            elif option is not None and option[1].lower() == "proxycommand":
-                jump = _jump_of_command(has, name, option[2])
-    if jump is not None and jump.lower() == "none":
-        return None
-    return jump
-
-
-def _jump_of_command(has: HostVariables, name: str, command: str) -> str | None:
-    """``ssh -W %h:%p -q user@bastion`` is a jump host in other words."""
-    if command.lower() == "none":
-        return None
-    found = _STDIO.fullmatch(command.strip().replace('"', "").replace("'", ""))
-    words = found[1].split() if found else []
-    words = [word for word in words if word not in ("-q", "-W", "%h:%p", "-W%h:%p")]
-    port = ""
-    if len(words) == 3 and words[0] == "-p":
-        port, words = f":{words[1]}", words[2:]
-    if "%h:%p" not in command or len(words) != 1 or words[0].startswith("-"):
-        message = (
-            f"a ProxyCommand in an inventory is not run ({command[:60]}): put it into ~/.ssh/config,"
-            f" or name the jump host with -J"
-        )
-        raise has.fault(message, name)
-    return words[0] + port

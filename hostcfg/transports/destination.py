@@ -14,7 +14,7 @@ Become = Literal["sudo", "doas"]
 _FORMS = "give host, user@host, user@host:port, [IPv6]:port or ssh://user@host:port"
 
 _NOT_IN_A_USER = frozenset("'\"`$;&<>|(){}!*?#/,")
-_NOT_IN_A_HOST = _NOT_IN_A_USER | frozenset("\\@")
+_NOT_IN_A_HOST = _NOT_IN_A_USER | frozenset("\\@[]")
 """%h and %r of a ProxyCommand reach a shell, so these never get there (OpenSSH: valid_hostname, valid_ruser).
 
 A Windows user may be ``DOMAIN\\user`` or ``user@domain``.
@@ -63,8 +63,20 @@ def parse_destination(
     user = found_user if found_user is not None else user
     _check_name(host, "host", _NOT_IN_A_HOST, text)
     if user is not None:
-        _check_name(user, "user", _NOT_IN_A_USER, text)
+        _check_name(user, "user", _NOT_IN_A_USER, text if found_user is not None else user)
     return Destination(name or said, host, user, found_port, key, become, jump)
+
+
+def check_user(text: str) -> None:
+    """UsageError for what is no user's name."""
+    _check_name(text, "user", _NOT_IN_A_USER, text)
+
+
+def check_jump(text: str) -> None:
+    """UsageError for what is no ProxyJump: destinations with commas between them, or ``none``."""
+    if text.lower() != "none":
+        for hop in text.split(","):
+            parse_destination(hop)
 
 
 def format_host_port(host: str, port: int) -> str:

@@ -175,13 +175,12 @@ class _Reader:
     def _proxy(self) -> tuple[tuple[str, ...], str | None]:
         """Hops, or a command line; whichever of the two keywords comes first wins."""
         if self.destination.jump is not None:
-            return tuple(hop.strip() for hop in self.destination.jump.split(",") if hop.strip()), None
+            return _hops(self.destination.jump), None
         for line in self.said.lines:
             if line.keyword == "proxycommand":
                 return (), None if line.text.lower() == "none" else self._expand(line, line.text)
             if line.keyword == "proxyjump":
-                text = "" if line.text.lower() == "none" else self._expand(line, line.text)
-                return tuple(hop.strip() for hop in text.split(",") if hop.strip()), None
+                return _hops(self._expand(line, line.text)), None
         return (), None
 
     def _identity_files(self) -> tuple[tuple[str, ...], bool]:
@@ -283,6 +282,10 @@ class _LocalTokens:
 
 
 _LOCAL = _LocalTokens()
+
+
+def _hops(text: str) -> tuple[str, ...]:
+    return () if text.lower() == "none" else tuple(hop.strip() for hop in text.split(",") if hop.strip())
 
 
 def _expand_variables(line: Line, text: str) -> str:

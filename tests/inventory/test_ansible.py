@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +174,12 @@ FAULTY = {
     "ansible_become=yes ansible_become_method=su": "'su' is none of sudo and doas",
     "ansible_become=yes ansible_become_user=postgres": "becomes 'postgres', and hostcfg becomes root only",
     "ansible_ssh_common_args=\"-o ProxyCommand='nc -X 5 proxy %h %p'\"": "a ProxyCommand in an inventory is",
+    "ansible_ssh_common_args='-F ssh.cfg'": "asks ssh for another configuration (ssh.cfg), which is not read",
+    "ansible_ssh_common_args='-J'": "can't be read as arguments of ssh: option -J requires argument",
+    "ansible_ssh_common_args='-J a,b:70000'": "ansible_ssh_common_args: 'b:70000': the port is a number",
+    "ansible_host=192.0.2.1 ansible_user='a b'": "ansible_user: 'a b': ' ' can't be in a user here",
+    "ansible_ssh_private_key_file=~nobody-of-that-name/k": "there is no such user",
+    "hostcfg_os=posix": "is no system; known are freebsd, linux, macos, windows",
     "hostcfg_rate=fast": "is no rate",
     "hostcfg_rate=100": "has no unit",
     "hostcfg_os=linx": "is no system; did you mean 'linux'?",
@@ -203,7 +210,11 @@ JUMPS = {
     "'-o ProxyCommand=\"ssh -p 2222 -W %h:%p ops@gate\"'": "ops@gate:2222",
     "'-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null'": None,
     "'-C -o ControlMaster=auto -o ControlPersist=60s'": None,
-    "'-o ProxyJump=none'": None,
+    "'-o ProxyJump=none'": "none",  # whatever ~/.ssh/config says
+    "'-o ProxyCommand=none -J gate'": "none",
+    "-Jgate": "gate",
+    "'-qJ gate'": "gate",
+    "'-tt -i /k -J gate -J other'": "gate",
 }
 
 
@@ -212,6 +223,19 @@ def test_a_jump_host_in_arguments_for_ssh(arguments: str, tmp_path: Path) -> Non
     path = tmp_path / "hosts"
     path.write_text(f"h1 ansible_ssh_common_args={arguments}\n")
     assert load_inventory(path).spec("h1").jump == JUMPS[arguments]
+
+
+def test_who_and_where_in_arguments_for_ssh(tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_text(
+        "h1 ansible_ssh_common_args='-p 2222 -l ops -i /k'\n"
+        "h2 ansible_ssh_extra_args='-o Port=2222 -oUser=ops -o \"IdentityFile /k\" -o HostName=192.0.2.9'\n"
+        "h3 ansible_ssh_args='-C -J gate' ansible_ssh_common_args='-J other -l ops' ansible_user=root\n"
+    )
+    inventory = load_inventory(path)
+    assert inventory.spec("h1") == HostSpec("h1", "ssh", "h1", port=2222, user="ops", key="/k")
+    assert inventory.spec("h2") == HostSpec("h2", "ssh", "192.0.2.9", port=2222, user="ops", key="/k")
+    assert inventory.spec("h3") == HostSpec("h3", "ssh", "h3", user="root", jump="gate")
 
 
 @pytest.mark.parametrize(
@@ -360,3 +384,32 @@ def test_aliases_that_grow_are_refused(tmp_path: Path) -> None:
     path.write_text("\n".join(rows) + "\n")
     with pytest.raises(InventoryError, match="stand for more than anyone can have meant"):
         load_inventory(path)
+
+
+def test_a_host_called_local_would_never_be_reached(tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_text("local ansible_host=192.0.2.1\nother\n")
+    inventory = load_inventory(path)
+    with pytest.raises(InventoryError, match="local: local is always this machine"):
+        inventory.spec("local")
+    path.write_text("local ansible_connection=local\n")
+    assert load_inventory(path).spec("local") == HostSpec("local", "local")
+
+
+def test_line_ends_of_three_systems(tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    for end in ("\n", "\r\n", "\r"):
+        path.write_bytes(
+            end.join(["[web]", "h1 ansible_user=x", "\th2", "[web:vars]", "ansible_port=7"]).encode()
+        )
+        inventory = load_inventory(path)
+        assert inventory.spec("h1") == HostSpec("h1", "ssh", "h1", user="x", port=7)
+        assert list(inventory.groups["web"]) == ["h1", "h2"]
+
+
+def test_what_a_program_prints_may_come_through_a_pipe(tmp_path: Path) -> None:
+    read, write = os.pipe()
+    with os.fdopen(write, "w") as file:
+        file.write('{"web": {"hosts": ["h1"]}}')
+    with os.fdopen(read):
+        assert load_inventory(Path(f"/dev/fd/{read}")).names == ("h1",)

@@ -86,6 +86,8 @@ def test_what_a_pattern_names(fleet: Path) -> None:
     inventory = load_inventory(fleet)
     assert inventory.match_names("web*") == ["web01", "web02", "web03"]
     assert inventory.match_names("web0[13]") == ["web01", "web03"]
+    assert inventory.match_names("web[01:03]") == ["web01", "web02", "web03"]  # no glob: web0 or web1 or ...
+    assert inventory.match_names("web[02:09]") == ["web02", "web03"]
     assert inventory.match_names("?in-1") == ["sin-1"]
     assert list(inventory.match_names("all")) == list(inventory.match_names("*")) == list(inventory.names)
     assert inventory.match_names("@eur*") == ["lon-1", "web01", "web02"]
@@ -140,6 +142,8 @@ def test_a_yaml_list_of_names(tmp_path: Path) -> None:
     path = tmp_path / "hosts.yaml"
     path.write_text("- lon-1\n- sin-[1:2]\n")
     assert load_inventory(path).names == ("lon-1", "sin-1", "sin-2")
+    (tmp_path / "hosts.json").write_text('["lon-1", "sin-[1:2]"]')
+    assert load_inventory(tmp_path / "hosts.json").names == ("lon-1", "sin-1", "sin-2")
     path.write_text("hosts: [lon-1, 'sin-[1:2]']\n")
     assert load_inventory(path).names == ("lon-1", "sin-1", "sin-2")
 
@@ -163,9 +167,21 @@ FAULTS = {
     "hosts:\n  a1:\n  a[1:2]:": ":3: a1: given twice",
     "hosts:\n  -oProxyCommand=x:": ":2: '-oProxyCommand=x': a host's name can't begin with '-'",
     "hosts:\n  'a b':": ":2: 'a b': a host's name has no blanks",
-    "hosts:\n  a: {address: '-x'}": ":2: a: '-x': a host can't begin with '-'",
-    "hosts:\n  a: {address: 'x;y'}": ":2: a: 'x;y': ';' can't be in a host here",
-    "hosts:\n  a: {user: '$(id)'}": ":2: a: 'a': '$' can't be in a user here",
+    "hosts:\n  a: {address: '-x'}": ":2: a: address: '-x': a host can't begin with '-'",
+    "hosts:\n  a: {address: 'x;y'}": ":2: a: address: 'x;y': ';' can't be in a host here",
+    "hosts:\n  a: {user: '$(id)'}": ":2: a: user: '$(id)': '$' can't be in a user here",
+    "defaults: {user: a b}\nhosts:\n  a:": ":1: defaults: user: 'a b': ' ' can't be in a user here",
+    "hosts:\n  a: {user: !vault x}": ":2: a: user: the tag !vault is not used here",
+    "hosts:\n  a: {jump: 'b,c:70000'}": ":2: a: jump: 'c:70000': the port is a number from 1 to 65535",
+    "hosts:\n  a: {jump: -x}": ":2: a: jump: '-x': a host can't begin with '-'",
+    "hosts:\n  a: {key: ~nobody-of-that-name/k}": ":2: a: key: ~nobody-of-that-name/k: there is no such user",
+    "hosts:\n  a: {address: 'file:'}": ":2: a: address: file: needs a path",
+    "hosts:\n  a: {os: posix}": ":2: a: os: 'posix' is no system; known are freebsd, linux, macos, windows",
+    "hosts:\n  'a[1:3]': {address: 192.0.2.1}": ":2: a[1:3]: address: a range of hosts can't have",
+    "hosts:\n  local: {address: 192.0.2.1}": ":2: local: local is always this machine",
+    "hosts:\n  a:\ngroups:\n  all: [a]": ":4: all: the group is every host: give it another name",
+    "hosts:\n  a:\ngroups:\n  '@g': [a]": ":4: @g: the group can't be asked for by this name",
+    "hosts:\n  a:\ngroups:\n  g h: [a]": ":4: g h: the group can't be asked for by this name",
     "host:\n  a:": ":1: host: unknown; did you mean 'hosts'?",
     "hosts:\n  a:\ngroup:\n  g: [a]": ":3: group: unknown; did you mean 'groups'?",
     "hosts:\n  a:\ngroups:\n  g: [b]": ":4: g: 'b' is not among the hosts",
