@@ -43,7 +43,7 @@ _SELECTED = 4
 
 
 def in_order(records: list[Record], rest: list[str]) -> tuple[list[Record], list[str]]:
-    """Records that are whole: a property may only belong to the template named above it.
+    """Records that are whole: a property belongs to the template named above it, or to none.
 
     Every template has the same properties in the same order.  Lines out of order mean that the
     text was shuffled or spliced, and then nobody knows which template a line belongs to.  Where lines
@@ -51,8 +51,10 @@ def in_order(records: list[Record], rest: list[str]) -> tuple[list[Record], list
     gap is nobody's.
     """
     longest = max((list(record) for record in records), key=len, default=[])
-    if len(records) < 2:
-        if "SettingName" not in longest or len(longest) <= _SELECTED:
+    if TCP_NAMES.isdisjoint(map(_plain, longest)):
+        return records, rest  # the other cmdlet's, which has no templates
+    if len(records) < 2 and "SettingName" in longest:
+        if len(longest) <= _SELECTED:
             return records, rest
         longest = _listed_names(records[0])
     ordered = all(_is_subsequence(list(record), longest) for record in records)

@@ -65,6 +65,30 @@ def test_a_ring_size_without_its_heading_is_left_over() -> None:
     assert got.unrecognized == ["RX:\t\t256"]
 
 
+def test_ring_sizes_below_a_lost_heading_are_left_over() -> None:
+    text = sample("ethtool-g__debian12-6.18-virtio__01.txt").text
+    got = parsed("ethtool-g", text.replace("Current hardware settings:\n", ""))
+    assert got.values == {"rx_max": 256, "rx_mini_max": None, "rx_jumbo_max": None, "tx_max": 256}
+    assert got.unrecognized == text.splitlines()[7:]
+    below = text.partition("RX:\t\t256\nRX Mini:\tn/a\nRX Jumbo:\tn/a\nTX:\t\t256\nRX Buf")
+    got = parsed("ethtool-g", below[0].replace("Current hardware settings:\n", "") + "RX Buf" + below[2])
+    assert not [name for name in got.values if name.startswith(("tx_push", "tcp_data", "cqe"))]
+
+
+def test_what_follows_a_lost_title_is_not_the_interface_s_above_it() -> None:
+    rings = sample("ethtool-g__debian12-6.18-virtio__01.txt").text
+    other = "Pre-set maximums:\nRX:\t\t4096\nTX Max:\t\t1\n"
+    got = parsed("ethtool-g", rings + other)
+    assert got.values == parsed("ethtool-g", rings).values
+    assert got.unrecognized == other.splitlines()
+    features = "Features for eth0:\nrx-checksumming: on\n"
+    got = parsed("ethtool-k", f"{features}rx-checksumming: off\ntx-nocache-copy: off\n")
+    assert got.values == {"rx-checksumming": "on"}
+    assert got.unrecognized == ["rx-checksumming: off", "tx-nocache-copy: off"]
+    got = parsed("ethtool-a", "Pause parameters for eth0:\nRX:\t\toff\nTX:\t\toff\nRX:\t\ton\n")
+    assert got.values == {"rx": "off", "tx": "off"}
+
+
 def test_pause() -> None:
     text = "Pause parameters for eth0:\nAutonegotiate:\ton\nRX:\t\toff\nTX:\t\toff\nRX negotiated: on\n\n"
     assert best(text).kind == "ethtool-a"

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from hostcfg.platforms.linux.parsers.text import Found
 
     Row = dict[str, Json]
-    Line = Callable[["Block", str], bool]
+    Line = Callable[["Block", str], Row | None]
 
 _TITLE = regex(
     r"(?P<title>Features|Ring parameters|Pause parameters|Coalesce parameters|Settings) for (?P<name>\S+):"
@@ -74,70 +74,110 @@ _DRIVER_NAMES = frozenset(
 )
 
 
+# The rows of -g in the order in which every release prints them; which of them have a maximum.
+_RINGS = (
+    *("rx", "rx_mini", "rx_jumbo", "tx", "rx_buf_len", "cqe_size", "tx_push", "rx_push"),
+    *("tx_push_buff_len", "tcp_data_split", "hds_thresh"),
+)
+_WITH_MAXIMUM = frozenset({"rx", "rx_mini", "rx_jumbo", "tx", "tx_push_buff_len", "hds_thresh"})
+_RING_HEADINGS = {"Pre-set maximums:": "_max", "Current hardware settings:": "_now"}
+
+
 @dataclass(slots=True)
 class Block:
-    """What was printed about one interface; ``section`` is the heading that a line stands under."""
+    """What was printed about one interface.
+
+    ``section`` is the heading that a line stands under, ``rows`` what stands under it so far, ``line``
+    the last line.  Once ``is_over``, a heading or a title is lost: what follows is nobody's.
+    """
 
     name: str | None
     values: Row = field(default_factory=dict)
     section: str = ""
+    sections: list[str] = field(default_factory=list)
+    rows: list[str] = field(default_factory=list)
     last: str = ""
+    line: str = ""
+    is_over: bool = False
 
 
-def _feature(block: Block, stripped: str) -> bool:
-    found = _FEATURE.fullmatch(stripped)
-    if found is None or found["name"] in block.values:
+def _takes(line: Line, block: Block, stripped: str) -> bool:
+    """Takes one line into ``block``; a name that it holds already is that of the next interface."""
+    if block.is_over or stripped == block.line:
         return False
-    block.values[found["name"]] = found["value"]
+    new = line(block, stripped)
+    if new is None:
+        return False
+    if not new.keys().isdisjoint(block.values):
+        block.is_over = True
+        return False
+    block.values |= new
+    block.line = stripped
     return True
 
 
-def _ring(block: Block, stripped: str) -> bool:
-    if stripped in ("Pre-set maximums:", "Current hardware settings:"):
-        block.section = "_max" if stripped.startswith("Pre") else "_now"
-        return True
+def _feature(block: Block, stripped: str) -> Row | None:
+    del block
+    found = _FEATURE.fullmatch(stripped)
+    return None if found is None else {found["name"]: found["value"]}
+
+
+def _ring(block: Block, stripped: str) -> Row | None:
+    heading = _RING_HEADINGS.get(stripped)
+    if heading is not None:
+        block.is_over = heading in block.sections
+        block.section, block.rows = heading, []
+        block.sections.append(heading)
+        return None if block.is_over else {}
     found = _RING.fullmatch(stripped)
     if found is None or not block.section:
-        return False
-    name = re.sub(r"[ /-]", "_", found["name"]).lower() + ("_max" if block.section == "_max" else "")
-    if name in block.values:
-        return False
-    block.values[name] = _scalar(found["value"])
-    return True
+        return None
+    name = re.sub(r"[ /-]", "_", found["name"]).lower()
+    if not _follows(name, block):
+        block.section = ""
+        return None
+    block.rows.append(name)
+    return {name + ("_max" if block.section == "_max" else ""): _scalar(found["value"])}
 
 
-def _pause(block: Block, stripped: str) -> bool:
+def _follows(name: str, block: Block) -> bool:
+    """Whether a row can stand where it does; where it can't, the next heading is lost above it."""
+    if block.section == "_max" and name not in _WITH_MAXIMUM:
+        for row in block.rows[4:]:  # below the four there may be others of either
+            del block.values[f"{row}_max"]
+        return False
+    if name not in _RINGS:
+        return True
+    known = [row for row in block.rows if row in _RINGS]
+    return not known or _RINGS.index(name) > _RINGS.index(known[-1])
+
+
+def _pause(block: Block, stripped: str) -> Row | None:
+    del block
     found = _PAUSE.fullmatch(stripped)
-    if found is None:
-        return False
-    block.values[found["name"].lower().replace(" ", "_")] = found["value"]
-    return True
+    return None if found is None else {found["name"].lower().replace(" ", "_"): found["value"]}
 
 
-def _coalesce(block: Block, stripped: str) -> bool:
+def _coalesce(block: Block, stripped: str) -> Row | None:
+    del block
     pair, found = _PAIR.fullmatch(stripped), _COALESCE.fullmatch(stripped)
     if pair is not None:
         first = pair["first"].lower().replace(" ", "-")
-        block.values |= {f"{first}-rx": _scalar(pair["rx"]), f"{first}-tx": _scalar(pair["tx"])}
-    elif found is not None and found["name"] not in block.values:
-        block.values[found["name"]] = _scalar(found["value"])
-    else:
-        return False
-    return True
+        return {f"{first}-rx": _scalar(pair["rx"]), f"{first}-tx": _scalar(pair["tx"])}
+    return None if found is None else {found["name"]: _scalar(found["value"])}
 
 
-def _driver(block: Block, stripped: str) -> bool:
+def _driver(block: Block, stripped: str) -> Row | None:
+    del block
     found = _DRIVER.fullmatch(stripped)
-    if found is None or found["name"] not in _DRIVER_NAMES or found["name"] in block.values:
-        return False
-    block.values[found["name"]] = (found["value"] or "").strip(BLANKS)
-    return True
+    if found is None or found["name"] not in _DRIVER_NAMES:
+        return None
+    return {found["name"]: (found["value"] or "").strip(BLANKS)}
 
 
-def _settings(block: Block, stripped: str) -> bool:
-    name = settings_line(block.values, block.last, stripped)
-    block.last = name or ""
-    return name is not None
+def _settings(block: Block, stripped: str) -> Row | None:
+    row, block.last = settings_line(block.values, block.last, stripped)
+    return row
 
 
 def _scalar(text: str) -> Json:
@@ -217,7 +257,7 @@ def _from_text(form: _Form, text: str, errors: list[Json]) -> tuple[list[Block],
             blocks.append(block)
         if _ERROR.fullmatch(stripped):
             errors.append(_error(stripped, None if block is None else block.name))
-        elif block is None or not form.line(block, stripped):
+        elif block is None or not _takes(form.line, block, stripped):
             unrecognized.append(stripped)
     return blocks, unrecognized
 
@@ -253,7 +293,7 @@ def _recognize(form: _Form, text: str) -> int:
     if titles:
         return 0
     block = Block(None)
-    matched = sum(form.line(block, line) for line in lines)
+    matched = sum(_takes(form.line, block, line) for line in lines)
     return _untitled(form, block.values, matched, lines)
 
 
