@@ -35,6 +35,44 @@ def opened(path: Path) -> BinaryIO:
     return os.fdopen(_open(path), "rb")
 
 
+def is_there(text: str) -> bool:
+    """Whether ``text`` is the path of something; False for what can be no path."""
+    try:
+        return Path(text).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def expanded(text: str) -> list[str]:
+    """The files that a path, a directory or a glob names, sorted; InputError where that is none.
+
+    Of a directory its files without those in folders below, hidden ones and editors' backups.
+    """
+    path = home_expanded(text)
+    try:
+        if text and path.is_dir():
+            names = [entry for entry in path.iterdir() if _is_wanted(entry)]
+            return _some(names, text, "this directory has no files")
+        if any(c in text for c in "*?[") and not path.exists():
+            import glob
+
+            names = [Path(name) for name in glob.glob(str(path))]  # noqa: PTH207  # Path.glob takes no absolute one
+            return _some([name for name in names if not name.is_dir()], text, "no file matches")
+    except (OSError, ValueError) as error:  # a directory that can't be listed; a NUL in the name
+        raise InputError(f"can't be read: {getattr(error, 'strerror', None) or error}", path=text) from None
+    return [str(path) if text.startswith("~") else text]
+
+
+def _is_wanted(entry: Path) -> bool:
+    return not entry.name.startswith(".") and not entry.name.endswith("~") and not entry.is_dir()
+
+
+def _some(names: list[Path], text: str, otherwise: str) -> list[str]:
+    if not names:
+        raise InputError(otherwise, path=text)
+    return sorted(map(str, names))
+
+
 def read_bytes(path: Path) -> bytes:
     """The bytes of a file that a user named; InputError that says why it can't be read."""
     try:

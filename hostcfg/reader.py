@@ -134,7 +134,7 @@ def _script_template(peer: str | None) -> str:
             cases.append(f"{platform.uname})\n{body}\n;;\n")
     return (
         "LC_ALL=C; export LC_ALL; PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin; export PATH\n"
-        + "hc_uname=$(uname -a 2>/dev/null)\n"  # its first word is what -s says (POSIX uname(1))
+        "hc_uname=$(uname -a 2>/dev/null)\n"  # its first word is what -s says (POSIX uname(1))
         + sh_section(request.nonce, "os-name", "printf '%s\\n' \"${hc_uname%% *}\"")
         + 'case "${hc_uname%% *}" in\n'
         + "".join(cases)
@@ -172,7 +172,8 @@ def read_file(host: str, path: Path, *, os_name: str | None = None) -> Facts:
             platform = get_platform(snapshot.os)
         except UsageError as error:
             raise InputError(str(error), path=str(path)) from error
-        return platform.assemble(host, snapshot.sections)
+        facts = platform.assemble(host, snapshot.sections)
+        return replace(facts, findings=(Finding("snapshot", "info", snapshot.origin), *facts.findings))
     from hostcfg.pasted import text_of
 
     return read_pasted(host, text_of(data, str(path)), str(path), os_name=os_name)

@@ -3,7 +3,7 @@
 ::
 
     {"schema": "hostcfg.snapshot/1", "host": "lon-1", "os": "linux", "taken": "2026-11-30T16:20:00+00:00",
-     "sections": [{"kind": "proc-sys", "text": "...", "errors": "", "status": 0}, ...]}
+     "by": "hostcfg 0.1.0", "sections": [{"kind": "proc-sys", "text": "...", "errors": "", "status": 0}, ...]}
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
+from hostcfg import __version__
 from hostcfg.errors import InputError
 from hostcfg.lean import dataclass
 from hostcfg.model import Section
@@ -27,12 +28,25 @@ SCHEMA = "hostcfg.snapshot/1"
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One host's raw sections; ``taken`` is an ISO 8601 time with its zone."""
+    """One host's raw sections; ``taken`` is an ISO 8601 time with its zone, ``by`` what wrote it."""
 
     host: str
     os: str
     taken: str
     sections: tuple[Section, ...]
+    by: str = "hostcfg"  # the first ones did not say which
+
+    @property
+    def origin(self) -> str:
+        """A sentence on whose facts these are, and of when."""
+        return (
+            f"a snapshot of {self.host}, taken {self.taken[:19].replace('T', ' ')}{self._zone} by {self.by}"
+        )
+
+    @property
+    def _zone(self) -> str:
+        zone = self.taken[19:]
+        return " UTC" if zone in ("+00:00", "Z") else zone
 
 
 def dump_snapshot(facts: Facts) -> str:
@@ -42,6 +56,7 @@ def dump_snapshot(facts: Facts) -> str:
         "host": facts.host,
         "os": facts.os,
         "taken": datetime.now(UTC).isoformat(timespec="seconds"),
+        "by": f"hostcfg {__version__}",
         "sections": [asdict(section) for section in facts.sections],
     }
     text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
@@ -68,10 +83,11 @@ def load_snapshot(data: bytes, path: str) -> Snapshot:
         items = document.get("sections")
         if not isinstance(items, list) or not items:
             raise ValueError("sections is no list of what the host printed")
+        by = _text(document, "by") if "by" in document else "hostcfg"
         sections = tuple(_section(item, number) for number, item in enumerate(items, start=1))
     except ValueError as error:
         raise InputError(f"a damaged snapshot: {error}; take it again", path=path) from None
-    return Snapshot(host, os, taken, sections)
+    return Snapshot(host, os, taken, sections, by)
 
 
 def _document(data: bytes, path: str) -> dict[str, Any]:

@@ -173,9 +173,10 @@ def _names(
     patterns: Sequence[str], specs: Sequence[HostSpec], inventory: Inventory | None, option: str
 ) -> set[str]:
     found: set[str] = set()
-    for pattern in (part.strip() for text in patterns for part in text.split(",")):
-        if not pattern:
-            continue
+    parts = [[part.strip() for part in text.split(",") if part.strip()] for text in patterns]
+    if not all(parts):  # an empty variable of a script, which must not mean "no limit"
+        raise UsageError(f"{option} '' names no host: leave the option out, or give a name, glob or @group")
+    for pattern in (part for some in parts for part in some):
         named = {spec.name for spec in specs if fnmatchcase(spec.name, pattern)}
         if inventory is not None:
             named |= set(inventory.match_names(pattern))

@@ -75,10 +75,11 @@ class Session:
         """The hosts that ``targets``, ``--limit`` and ``--exclude`` name, in the order of ``targets``."""
         from hostcfg.targets import resolve_targets, select
 
-        specs = resolve_targets(targets, self.inventory, once=once)
+        words = [word for target in targets for word in _with_files(target)]
+        specs = resolve_targets(words, self.inventory, once=once)
         for spec in specs:
-            if spec.kind == "ssh" and spec.address.endswith(FILE_ENDINGS) and Path(spec.address).is_file():
-                raise UsageError(f"{spec.address!r} is a file here: did you mean file:{spec.address}?")
+            if spec.kind == "ssh" and spec.address == spec.name and spec.problem is None:
+                _check_destination(spec.address)
         return select(specs, self.inventory, limit=self.limit, exclude=self.exclude)
 
     @cached_property
@@ -245,3 +246,30 @@ class Session:
             from hostcfg.outputs.text import make_console, print_blocks
 
             print_blocks(blocks(), make_console(sys.stdout, color=self.color))
+
+
+def _with_files(target: str) -> list[str]:
+    """``target``, or of a ``file:`` that names a directory or a glob one for each of its files."""
+    if not target.startswith("file:"):
+        return [target]
+    from hostcfg.files import expanded
+
+    return [f"file:{name}" for name in expanded(target.removeprefix("file:"))]
+
+
+def _check_destination(target: str) -> None:
+    """UsageError for a word that is no SSH destination: often a path, or a pattern as Ansible has them."""
+    from hostcfg.files import is_there
+    from hostcfg.transports.destination import parse_destination
+
+    if target.endswith(FILE_ENDINGS) and is_there(target):
+        raise UsageError(f"{target!r} is a file here: did you mean file:{target}?")
+    try:
+        parse_destination(target)
+    except UsageError as error:
+        if is_there(target):
+            raise UsageError(f"{target!r} is a path here: did you mean file:{target}?") from None
+        if not any(c in target for c in ",!&"):
+            raise
+        hint = "give several targets as words of their own, and --limit or --exclude to choose among them"
+        raise UsageError(f"{error.message.partition(';')[0]}; {hint}") from None

@@ -5,24 +5,32 @@ from __future__ import annotations
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from hostcfg.cli.common import Session, code_of, facts_of, host_options, with_session
 from hostcfg.errors import InputError, UsageError
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 @click.command()
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @click.option("-d", "--directory", type=click.Path(path_type=Path), default=Path(), help="Where to write.")
+@click.option("--force", is_flag=True, help="Replace older snapshots of these hosts.")
 @host_options()
 @with_session
-def snapshot(session: Session, targets: tuple[str, ...], directory: Path) -> int:
+def snapshot(session: Session, targets: tuple[str, ...], directory: Path, force: bool) -> int:
     """Current settings of hosts as files, usable as file: targets.
 
     \b
     hostcfg snapshot lon-1 sin-1 -d before/
     hostcfg diff file:before/lon-1.json lon-1
+    hostcfg show file:before/
+
+    A file that is there already is not replaced without --force.
     """
     from hostcfg.snapshot import dump_snapshot, snapshot_name
 
@@ -34,6 +42,8 @@ def snapshot(session: Session, targets: tuple[str, ...], directory: Path) -> int
         if first != spec.name:
             message = f"{first} and {spec.name} would both write {name}: take them into two directories"
             raise UsageError(message)
+    if not force:
+        _check_older([directory / snapshot_name(spec.name) for spec in specs])
     _check_directory(directory)
     outcomes = session.read(specs, keep_text=True)
     for facts in facts_of(outcomes):
@@ -41,6 +51,16 @@ def snapshot(session: Session, targets: tuple[str, ...], directory: Path) -> int
         _write(path, dump_snapshot(facts))
         click.echo(path)
     return code_of(outcomes)
+
+
+def _check_older(paths: Sequence[Path]) -> None:
+    """UsageError before any host is asked: what was there before a change is not had a second time."""
+    older = [path for path in paths if path.exists()]
+    if older:
+        more = f" (and {len(older) - 1} more)" if len(older) > 1 else ""
+        raise UsageError(
+            f"{older[0]}{more} is there already: write elsewhere with -d, or replace with --force"
+        )
 
 
 def _check_directory(directory: Path) -> None:
