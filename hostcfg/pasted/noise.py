@@ -70,6 +70,7 @@ _NUMBER = regex(
 _JSON_STRING = regex(r'\s{0,64}"(?P<text>(?:[^"\\]|\\.){0,8000})",?\s{0,8}')
 _BULLET = regex(r"\s{0,8}(?:[*\u2022\u25cf\u25aa-]|\u00b7)\s{1,3}(?=\S)")
 _NO_HOST = regex(_SETTING)
+_VALUE = regex(r"\s*[^\s:=]+\s*")
 _MOST = 0.6
 
 
@@ -162,6 +163,9 @@ def _strip_hosts(lines: list[str], filled: Sequence[str]) -> list[str] | None:
     prefix, count = max(words.items(), key=lambda item: item[1])
     if count < 2 or count < 0.8 * len(filled[:1000]) or _NO_HOST.match(prefix):
         return None
+    bare = [line.removeprefix(prefix) for line in filled[:1000]]
+    if sum(_VALUE.fullmatch(line) is not None for line in bare) > len(bare) // 2:
+        return None  # values: what is in front of them is their name
     return [line.removeprefix(prefix) for line in lines]
 
 

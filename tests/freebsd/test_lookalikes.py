@@ -154,3 +154,16 @@ tcp   send_buf              rw   49152        --           49152        4096-419
         {"property": "send_buf", "current": "49152", "persistent": None},
     ]
     assert parsed.extra["asked"] == [{"name": "max_buf", "value": "4194304"}]
+
+
+def test_a_row_that_lost_its_end_takes_no_line_of_another_form() -> None:
+    text = (
+        "484/1238 mbufs in use:\n\t244 mbufs allocated to data\n\t6 mbufs allocated to packet headers\n"
+        "vm allocation failures: contiguous 0, normal 0, one page 0\n"
+        "7549 KB allocated to network (8.1% in use)\n"
+        "240/1004 mbuf 2KB clusters in use\n"
+    )
+    parsed = parse_pasted(text, PARSERS)
+    assert parsed is not None
+    assert parsed.values["types"] == {"data": 244, "packet headers": 6}
+    assert parsed.unrecognized == ("vm allocation failures: contiguous 0, normal 0, one page 0",)

@@ -98,3 +98,10 @@ def test_quoted_printable() -> None:
 )
 def test_what_only_looks_quoted_stays(text: str) -> None:
     assert normalize(text) == text
+
+
+def test_a_name_in_front_of_equal_values_is_no_host() -> None:
+    for lines in (["vendor.x.y: 1"] * 3, ["vendor.x.y: 1", "vendor.x.y: 2"]):
+        assert strip_noise("\n".join(lines)) == lines
+    hosts = [f"db1: net.core.rmem_max = {number}" for number in (1, 2)]
+    assert strip_noise("\n".join(hosts)) == ["net.core.rmem_max = 1", "net.core.rmem_max = 2"]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _PERCENT = regex(r"(?:approx\. )?([0-9]{1,3})(\.[0-9]{1,3})?% (?:of mb_map )?in use")
 _SIZED = regex(r"mbuf ([0-9]{1,5})(kb| byte) clusters in use")
+_TYPE = regex(r"mbufs allocated to [^:,=]{1,60}")
 _PEAK = ("current", "peak", "max")
 _COUNTERS = {
     "requests for memory denied": "requests_denied",
@@ -73,7 +74,7 @@ def values_of(row: Row) -> Values | None:
         return _kbytes(row)
     if len(row.numbers) != 1 or row.note:
         return None
-    if words.startswith("mbufs allocated to "):
+    if _TYPE.fullmatch(words):
         return {"types": {words.removeprefix("mbufs allocated to "): row.numbers[0]}}
     return {_COUNTERS[words]: row.numbers[0]} if words in _COUNTERS else None
 

@@ -163,3 +163,34 @@ def test_default_routes_of_both_families() -> None:
     ]
     assert rows[0]["metric"] == 100
     assert got.unrecognized == ["10 cows"]
+
+
+def test_lines_of_another_interface_are_left_over() -> None:
+    text = sample("ip-addr__debian12-6.18__01.txt").text
+    lines = text.splitlines(keepends=True)
+    without = parsed("ip-link", "".join(line for line in lines if not line.startswith("3: v0@v1")))
+    lost = ["link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff", "inet 10.9.0.1/24 scope global v0"]
+    assert [line for line in lost if line in without.unrecognized] == lost
+    moved = [*lines[:1], *lines[7:8], *lines[2:7], *lines[1:2], lines[12], *lines[8:]]
+    lo, v1 = _rows("ip-link", "".join(moved))[:2]
+    assert "link_type" not in lo
+    assert "link_type" not in v1
+    assert "addresses" not in v1
+
+
+def test_words_of_a_bond_are_not_those_of_the_interface() -> None:
+    text = (
+        "4: bond0: <BROADCAST,UP> mtu 1500 qdisc noqueue state UP group default qlen 1000\n"
+        "    link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff promiscuity 0 minmtu 68 maxmtu 65535\n"
+        "    bond mode 802.3ad miimon 100 numtxqueues 16 numrxqueues 16\n"
+        "    bond mode 802.3ad miimon 100 numtxqueues 8 numrxqueues 8\n"
+    )
+    (row,) = _rows("ip-link", text)
+    assert "linkmode" not in row
+    assert (row["num_tx_queues"], row["num_rx_queues"]) == (16, 16)
+
+
+def test_next_hops_of_a_lost_route_are_left_over() -> None:
+    got = parsed("ip-route", "blackhole 10.7.0.0/16\n\tnexthop via 10.9.0.2 dev v0 weight 1\n")
+    assert got.values["routes"] == [{"dst": "10.7.0.0/16", "type": "blackhole"}]
+    assert got.unrecognized == ["nexthop via 10.9.0.2 dev v0 weight 1"]

@@ -149,3 +149,15 @@ def test_a_field_cut_by_damage_is_left_out() -> None:
         ),
         **dict.fromkeys(("notsent", "unacked", "retrans")),
     }
+
+
+def test_details_that_contradict_the_send_queue_belong_to_nobody() -> None:
+    lines = sample("ss-tin__debian12-6.1-P4-w64k__01.txt").text.splitlines()
+    at = next(i for i, line in enumerate(lines) if "send_q" not in line and " 127424 " in line)
+    emptied = [*lines[:at], lines[at].replace("127424", "0     "), *lines[at + 1 :]]
+    got = parsed("ss", "\n".join(emptied) + "\n")
+    sockets = got.values["sockets"]
+    assert isinstance(sockets, list)
+    assert len(sockets) == len(_sockets("\n".join(lines) + "\n"))
+    assert lines[at + 1].strip() in got.unrecognized
+    assert all("mss" in row or row["send_q"] == 0 for row in sockets if isinstance(row, dict))

@@ -178,3 +178,15 @@ def test_the_table_of_cake_is_kept_as_it_is() -> None:
 def test_counters_with_a_unit_stay_text() -> None:
     rows = _rows("qdisc codel 1: dev a root\n  count 2 lastcount 1 ldelay 1.2ms drop_next 0us\n")
     assert rows[0]["stats"] == {"count": 2, "lastcount": 1, "ldelay": "1.2ms", "drop_next": "0us"}
+
+
+def test_counters_of_a_lost_discipline_are_not_those_of_one_that_counts_nothing() -> None:
+    text = (
+        "qdisc noqueue 0: dev lo root refcnt 2\n"
+        " Sent 15480 bytes 108 pkt (dropped 0, overlimits 0 requeues 0)\n"
+    )
+    got = parsed("tc-qdisc", text)
+    rows = got.values["qdiscs"]
+    assert isinstance(rows, list)
+    assert [row.get("stats") for row in rows if isinstance(row, dict)] == [None]
+    assert got.unrecognized == [text.splitlines()[1].strip()]

@@ -68,6 +68,8 @@ _NAMES = {
     "tso_max_segs": "tso_max_segs",
     "gro_max_size": "gro_max_size",
 }
+# Words that mean something else below: "bond mode 802.3ad", "bridge_slave state forwarding".
+_OF_HEADERS = frozenset({"mtu", "qdisc", "master", "operstate", "linkmode", "group", "txqlen"})
 _NUMBERS = frozenset(_NAMES.values()) - {"qdisc", "master", "operstate", "linkmode", "group", "link_netns"}
 # Lines of ip addr and of -s that say nothing about the link itself.
 _OTHER = regex(r"(?:valid_lft |altname |alias |RX:|TX:|RX errors:|TX errors:|permaddr |[0-9\s]+$)")
@@ -92,7 +94,9 @@ def _from_text(text: str) -> tuple[list[Row], list[str]]:
     rows: list[Row] = []
     unrecognized: list[str] = []
     row: Row | None = None
-    for line in clean(text).split("\n"):
+    lines = clean(text).split("\n")
+    names = {header["ifname"] for line in lines if (header := _HEADER.fullmatch(line.strip(BLANKS)))}
+    for line in lines:
         stripped = line.strip(BLANKS)
         if not stripped or prompted(stripped) is not None:
             continue
@@ -101,9 +105,9 @@ def _from_text(text: str) -> tuple[list[Row], list[str]]:
         if new is not None:
             row = new
             rows.append(row)
-        elif row is None or not _detail(stripped, row):
+        elif row is None or not _detail(stripped, row, names):
             unrecognized.append(stripped)
-            if line[0] not in BLANKS:
+            if line[0] not in BLANKS or stripped.startswith("link/"):
                 row = None  # a header is lost: what follows belongs to nobody
     return rows, unrecognized
 
@@ -135,24 +139,45 @@ def _pairs(text: str) -> Row:
     return got
 
 
-def _detail(stripped: str, row: Row) -> bool:
-    """Takes an indented line into the row; False if it is not understood, or there is one already."""
+def _detail(stripped: str, row: Row, names: set[str]) -> bool:
+    """Takes an indented line into the row; False if it is not understood, or is another interface's."""
     address = _ADDRESS.fullmatch(stripped)
     inet = _INET.fullmatch(stripped)
     if address is not None:
-        if "link_type" in row:
+        if "link_type" in row or not _fits(address, row):
             return False
         named = {name: value for name, value in address.groupdict().items() if name != "rest" and value}
         row |= named | _pairs(address["rest"])
         return True
     if inet is not None:
+        if not _is_its_own(inet, row, names):
+            return False
         addresses = row.setdefault("addresses", [])
         if isinstance(addresses, list):
             addresses.append(inet["address"])
         return True
-    details = {name: value for name, value in _pairs(stripped).items() if name not in row}
+    details = {name: value for name, value in _pairs(stripped).items() if name not in _OF_HEADERS}
+    if not details.keys().isdisjoint(row):
+        return False
     row |= details
     return bool(details) or _OTHER.match(stripped) is not None
+
+
+def _fits(address: re.Match[str], row: Row) -> bool:
+    """Whether a ``link/`` line is of the interface above it, as far as its flags say (print_linkinfo())."""
+    flags = row["flags"]
+    if not isinstance(flags, list) or ("LOOPBACK" in flags) != (address["link_type"] == "loopback"):
+        return False
+    return "link-netns" not in address["rest"] or "link_index" in row or "link" in row
+
+
+def _is_its_own(inet: re.Match[str], row: Row, names: set[str]) -> bool:
+    """Whether an address is of the interface above it: IPv4 ends in its label, ``lo`` or ``lo:1``."""
+    flags = row["flags"]
+    if inet["address"].startswith("::1/") and isinstance(flags, list) and "LOOPBACK" not in flags:
+        return False
+    label = inet[0].rpartition(" ")[2].partition(":")[0]
+    return label == row["ifname"] or label not in names
 
 
 def _from_json(found: Found) -> tuple[list[Row], list[str]]:

@@ -81,7 +81,7 @@ def _from_text(text: str) -> tuple[list[Row], list[str]]:
         row = found[-1][0] if found and line[0] in BLANKS else None
         if words[0] == "cache" and row is not None:
             row |= _attributes(words[1:])
-        elif words[0] == "nexthop" and row is not None:
+        elif words[0] == "nexthop" and row is not None and not _leads_alone(row):
             hops = row.setdefault("nexthops", [])
             if isinstance(hops, list):
                 hops.append(_attributes(words[1:]))
@@ -91,6 +91,11 @@ def _from_text(text: str) -> tuple[list[Row], list[str]]:
             unrecognized.append(line.strip(BLANKS))
     unrecognized += [line for row, line in found if not _leads_somewhere(row)]
     return [row for row, _ in found if _leads_somewhere(row)], unrecognized
+
+
+def _leads_alone(row: Row) -> bool:
+    """A route with a device, or of a type that leads nowhere, has no next hops below it."""
+    return "dev" in row or row.get("type") in _NOWHERE
 
 
 def _leads_somewhere(row: Row) -> bool:

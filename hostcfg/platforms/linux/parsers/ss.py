@@ -20,7 +20,7 @@ from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
 from hostcfg.platforms.linux.parsers.ss_info import info_of
-from hostcfg.platforms.linux.parsers.text import BLANKS, clean, head, prompted, share
+from hostcfg.platforms.linux.parsers.text import BLANKS, clean, head, prompted, share, whole
 
 if TYPE_CHECKING:
     import re
@@ -41,6 +41,8 @@ _SOCKET = regex(
     rf"(?P<local>{_HOST}:{_PORT})[ \t]+(?P<peer>{_HOST}:{_PORT})(?P<rest>(?:[ \t].*)?)"
 )
 _TITLE = regex(r"(?:Netid[ \t]+)?(?:State[ \t]+)?Recv-Q[ \t]+Send-Q[ \t].*")
+_A_MOMENT = 1 << 18
+"""Bytes that may be sent or acknowledged between two readings of the kernel's."""
 # The fields of a row in `rows`, as text: what decides how fast a sender is.
 FIELDS = (
     "wscale",
@@ -101,9 +103,29 @@ def _take(details: str, socket: Row, row: Row, *, own_line: bool) -> bool:
     info, texts = info_of(details)
     if own_line and (not info or not info.keys().isdisjoint(socket)):
         return False  # nothing of ss, or of a socket whose own line is lost
+    if own_line and _is_anothers(socket, info):
+        return False
     socket |= {name: value for name, value in info.items() if name not in socket}
     row |= {name: text for name, text in texts.items() if name in FIELDS}
     return True
+
+
+def _is_anothers(socket: Row, info: Row) -> bool:
+    """Whether what the kernel says can't be of the socket above it.
+
+    Send-Q is what was written and is not acknowledged: what is in flight and what is not sent yet
+    (net/ipv4/tcp_diag.c, tcp_get_info()).  It is read a moment before the rest.
+    """
+    if socket["state"] not in ("ESTAB", None) or "rtt_ms" not in info:
+        return False
+    queued, waiting = whole(socket["send_q"]) or 0, whole(info.get("notsent")) or 0
+    if (queued == 0) != (waiting == 0 and not info.get("unacked")):
+        return True
+    sent, acked = whole(info.get("bytes_sent")), whole(info.get("bytes_acked"))
+    if sent is None or acked is None:
+        return False
+    again = whole(info.get("bytes_retrans")) or 0
+    return abs(sent - again - acked + waiting - queued) > _A_MOMENT
 
 
 def recognize(text: str) -> int:

@@ -147,10 +147,14 @@ def _counted(stripped: str, row: Row) -> bool:
         new = {name: _scalar(value) for name, value in _COUNTER.findall(stripped) if name not in known}
     else:
         return False
-    if not new.keys().isdisjoint(known):
-        return False
+    if not new.keys().isdisjoint(known) or (row["kind"] == "noqueue" and any(map(_is_some, new.values()))):
+        return False  # of another one: noqueue counts nothing
     row["stats"] = known | new
     return True
+
+
+def _is_some(value: Json) -> bool:
+    return isinstance(value, int) and value > 0
 
 
 def _of_cake(stripped: str, row: Row) -> bool:
