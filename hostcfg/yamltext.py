@@ -1,8 +1,9 @@
 """YAML text -> a tree that knows its lines, for files that people write: profiles and inventories.
 
-ruamel.yaml composes.  Duplicate keys are refused, since YAML readers differ on which one wins; so are
-other tags than YAML's own, but for dialects that have them.  Aliases are taken only where a dialect
-wants them, and the tree that they stand for is bounded: no text grows much when it is read.
+ruamel.yaml composes, with libyaml where that is there and safe.  Duplicate keys are refused, since
+YAML readers differ on which one wins; so are other tags than YAML's own, but for dialects that have
+them.  Aliases are taken only where a dialect wants them, and the tree that they stand for is bounded:
+no text grows much when it is read.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _CORE_TAG = "tag:yaml.org,2002:"
 _LONGEST_NUMBER = 24
+_MOST_BRACKETS, _LONGEST_LINE = 1000, 1000
 _LARGEST_TREE = 2_000_000
 """Nodes that all aliases of a file may stand for, each as often as it is used."""
 
@@ -79,7 +81,9 @@ def compose(text: str, path: str, dialect: Dialect) -> Node:
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     try:
-        root = YAML(typ="safe", pure=True).compose(text)
+        # libyaml keeps no anchors
+        in_c = _is_shallow(text) and (dialect.aliases or "&" not in text)
+        root = YAML(typ="safe", pure=not in_c).compose(text)
         if root is None:
             raise dialect.error(dialect.empty, path=path, line=1)
         return _Reader(path, dialect).node(root)
@@ -94,6 +98,15 @@ def compose(text: str, path: str, dialect: Dialect) -> Node:
         raise dialect.error("is nested too deeply", path=path) from error
 
 
+def _is_shallow(text: str) -> bool:
+    """Whether libyaml can read it: it recurses on the C stack, which 30,000 levels overflow.
+
+    A level takes a bracket, or a column of the line that it begins in; a list may share its key's column.
+    """
+    brackets = text.count("[") + text.count("{")
+    return brackets <= _MOST_BRACKETS and max(map(len, text.splitlines()), default=0) <= _LONGEST_LINE
+
+
 def _yaml_message(text: str, line: int | None, problem: str | None) -> str:
     """The fault in the user's words: a tab is the usual one, and YAML's own message hides it."""
     lines = text.splitlines()
@@ -105,7 +118,7 @@ def _yaml_message(text: str, line: int | None, problem: str | None) -> str:
 
 
 class _Reader:
-    """ruamel's nodes as ours; what an anchor names is read once and shared."""
+    """ruamel's nodes as ours; what an alias stands for is the same node again, read once and shared."""
 
     def __init__(self, path: str, dialect: Dialect) -> None:
         from ruamel.yaml.nodes import MappingNode, SequenceNode
@@ -113,7 +126,7 @@ class _Reader:
         self._mapping_type, self._sequence_type = MappingNode, SequenceNode
         self.path = path
         self.dialect = dialect
-        self._anchored: dict[int, tuple[Node, int]] = {}
+        self._known: dict[int, tuple[Node, int]] = {}
         self._open: set[int] = set()
         self._size = 0
 
@@ -122,17 +135,12 @@ class _Reader:
 
     def node(self, node: Any) -> Node:
         self._size += 1
-        if node.anchor is None:
-            return self._plain(node)
         line = node.start_mark.line + 1
-        if not self.dialect.aliases:
-            raise self.fault(self.dialect.no_aliases, line)
-        return self._shared(node, line)
-
-    def _shared(self, node: Any, line: int) -> Node:
         if id(node) in self._open:
             raise self.fault("an alias within what it stands for", line)
-        known = self._anchored.get(id(node))
+        known = self._known.get(id(node))
+        if node.anchor is not None and not self.dialect.aliases:
+            raise self.fault(self.dialect.no_aliases, line)
         if known is not None:
             found, size = known
             self._size += size
@@ -141,7 +149,7 @@ class _Reader:
             before = self._size
             found = self._plain(node)
             self._open.discard(id(node))
-            self._anchored[id(node)] = found, self._size - before
+            self._known[id(node)] = found, self._size - before
         if self._size > _LARGEST_TREE:
             raise self.fault("its aliases stand for more than anyone can have meant", line)
         return found
@@ -172,7 +180,7 @@ class _Reader:
             if key == "<<" and self.dialect.aliases:
                 merged.append(self.node(value_node))
                 continue
-            if not isinstance(key, str) or key == "<<" or key_node.anchor is not None:
+            if not isinstance(key, str) or key == "<<" or id(key_node) in self._known:
                 raise self.fault("a key is a plain word", line)
             if key in found:
                 raise self.fault(f"given twice; first in line {found[key].line}", line, key)

@@ -11,7 +11,7 @@ __all__ = ["LARGEST_FILE_BYTES", "Node", "compose", "read_text"]
 LARGEST_FILE_BYTES = 128 * 1024
 """Twenty times the longest profile that comes with hostcfg."""
 
-_DIALECT = Dialect(
+DIALECT = Dialect(
     error=ProfileError,
     one="a profile",
     named="profiles",
@@ -23,9 +23,9 @@ _DIALECT = Dialect(
 
 def read_text(path: str) -> str:
     """A profile's text; ProfileError for a file that is missing, unreadable, too large or not UTF-8."""
-    return yamltext.read_text(path, _DIALECT)
+    return yamltext.read_text(path, DIALECT)
 
 
 def compose(text: str, path: str) -> Node:
     """The tree of one YAML document; ProfileError with the line of what is wrong."""
-    return yamltext.compose(text, path, _DIALECT)
+    return yamltext.compose(text, path, DIALECT)
