@@ -286,7 +286,6 @@ def _notes(facts: Facts, changer: Changer, steps: Sequence[Step], *, persist: bo
         if any(changer.persisted(facts, {step.key: step.to_raw}) for step in steps):
             notes.append(UNTIL_BOOT)
         return notes
-    notes += [found.message for found in facts.findings if found.kind == "no_boot_loader"]
     for step in steps:
         if step.persist is None:
             notes.append(f"{step.key}: nothing on this system keeps it over a boot")

@@ -40,7 +40,14 @@ def plan_blocks(plans: Sequence[Plan], *, details: bool = True) -> list[Block]:
 
 def question_blocks(plans: Sequence[Plan], *, details: bool = True) -> list[Block]:
     """What is asked about: each host's keys, from and to, or the summary where there are many hosts."""
-    return _blocks_of_plans(plans, lambda plan: [_step_table(plan, reasons=False)], details=details)
+    return _blocks_of_plans(plans, _short_steps, details=details)
+
+
+def _short_steps(plan: Plan) -> list[Block]:
+    files = [
+        Paragraph(f"{path} would be written once it is confirmed", "note", "note") for path in plan.files
+    ]
+    return [_step_table(plan, reasons=False), *files]
 
 
 def _blocks_of_plans(

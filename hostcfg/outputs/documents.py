@@ -228,6 +228,7 @@ def _plan_host(plan: Plan | Outcome) -> dict[str, Json]:
             }
             for step in plan.steps
         ],
+        "files": dict(plan.files),
         "notes": list(plan.notes),
     }
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hostcfg.errors import ChangeRefused, HostcfgError
-from hostcfg.model import BootValue, Difference, Facts, Finding, Interface, Native, Reading, Section, State
+from hostcfg.model import BootValue, Difference, Facts, Interface, Native, Reading, Section, State
 from hostcfg.outputs.blocks import Code, Paragraph
-from hostcfg.outputs.change_views import plan_blocks
+from hostcfg.outputs.change_views import plan_blocks, question_blocks
+from hostcfg.outputs.documents import plan_document
 from hostcfg.plan import Wanted, make_plan, plan_writes
 from hostcfg.platforms import get_platform
 from hostcfg.platforms.changer import get_changer
@@ -65,19 +67,39 @@ def difference(
 
 
 def test_a_plan_says_what_would_be_written_where() -> None:
-    found = (Finding("no_boot_loader", "info", "nothing is seen here", ()), Finding("x", "info", "other", ()))
-    plan = plan_writes(facts(findings=found), LINUX, [Wanted(RMEM, "1 2 3")], persist=True)
+    plan = plan_writes(facts(), LINUX, [Wanted(RMEM, "1 2 3")], persist=True)
     assert list(plan.files) == ["/etc/sysctl.d/90-hostcfg.conf"]
     assert "net.ipv4.tcp_rmem = 1 2 3" in plan.files["/etc/sysctl.d/90-hostcfg.conf"].splitlines()
-    assert "nothing is seen here" in plan.notes
-    assert "other" not in plan.notes
+    hosts: Any = plan_document([plan])["hosts"]
+    assert [host["files"] for host in hosts] == [plan.files]
+    asked = [block.text for block in question_blocks([plan]) if isinstance(block, Paragraph)]
+    assert "/etc/sysctl.d/90-hostcfg.conf would be written once it is confirmed" in asked
     texts = [block.text for block in plan_blocks([plan]) if isinstance(block, Paragraph | Code)]
     at = texts.index("Would be persisted in /etc/sysctl.d/90-hostcfg.conf, hostcfg's part of it:")
     assert texts[at + 1] == plan.files["/etc/sysctl.d/90-hostcfg.conf"].rstrip()
     store = replace(plan, files={}, steps=[replace(plan.steps[0], persist="active store")])
     said = [block.text for block in plan_blocks([store]) if isinstance(block, Paragraph)]
     assert "would be persisted in active store" in said
-    assert plan_writes(facts(findings=found), LINUX, [Wanted(RMEM, "1 2 3")]).files == {}
+    assert plan_writes(facts(), LINUX, [Wanted(RMEM, "1 2 3")]).files == {}
+
+
+def test_a_file_that_nothing_loads_at_boot_is_said_whatever_it_holds() -> None:
+    said = "nothing is seen here that loads sysctl files at boot (process 1 is nginx)"
+    looked = (Section("linux-host", ""),)
+    wanted = [Wanted("net.ipv4.tcp_sack", "0"), Wanted("txqueuelen/eth0", "500")]
+
+    def notes(*wanted: Wanted, persist: bool = True, **details: str) -> list[str]:
+        host = replace(facts(), sections=looked, details=details)
+        plan = plan_writes(host, LINUX, wanted, persist=persist)
+        return [note for note in plan.notes if note.startswith("nothing is seen here")]
+
+    (note,) = notes(*wanted, init="nginx")
+    assert note == f"{said}: /etc/sysctl.d/90-hostcfg.conf takes effect by `sysctl --system` alone"
+    assert notes(*wanted, init="systemd", boot_loader="systemd-sysctl") == []
+    assert notes(*wanted, init="nginx", persist=False) == []
+    assert notes(wanted[1], init="nginx") == []
+    unread = plan_writes(facts(), LINUX, wanted, persist=True)
+    assert not any(note.startswith("nothing is seen") for note in unread.notes)
 
 
 def test_a_congestion_control_that_the_host_does_not_have_is_said() -> None:

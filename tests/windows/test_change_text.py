@@ -159,6 +159,7 @@ def test_notes() -> None:
     seven = facts(details={"build": 7601}, sections=(Section("powershell", "", status=0),))
     for one in (facts(), seven):
         assert "next whole minute" in CHANGER.notes(one, [], persist=False)[1]
+        assert "it follows the local time" in CHANGER.notes(one, [], persist=False)[2]
     assert CHANGER.unreached([], None) == ()
 
 

@@ -9,6 +9,7 @@ from hostcfg.errors import ChangeRefused
 from hostcfg.model import State
 from hostcfg.platforms.linux.accepts import kernel_takes
 from hostcfg.platforms.linux.keys import DEFAULT_QDISC, TCP_MEM, TCP_RMEM, TCP_WMEM
+from hostcfg.platforms.linux.wording import shown
 from hostcfg.platforms.linux.write import PERSIST_PATH, is_device, set_command, split_key
 from hostcfg.platforms.posix.changer import PosixChanger, canonical, number
 from hostcfg.platforms.posix.config import Style
@@ -63,6 +64,18 @@ class LinuxChanger(PosixChanger):
         if kind == "qdisc":
             return _qdisc_inverse(facts, key, name, native.raw)
         return set_command(key, native.raw), ""
+
+    def notes(self, facts: Facts, keys: Sequence[str], *, persist: bool) -> Sequence[str]:
+        """That a file for the next boot is in vain where nothing is seen that loads it."""
+        looked = any(section.kind == "linux-host" for section in facts.sections)
+        kept = persist and self.persisted(facts, dict.fromkeys(keys, ""))
+        if not kept or not looked or "boot_loader" in facts.details:
+            return ()
+        init = shown(str(facts.details.get("init", "not known")))
+        return (
+            f"nothing is seen here that loads sysctl files at boot (process 1 is {init}): "
+            f"{PERSIST_PATH} takes effect by `sysctl --system` alone",
+        )
 
     def companions(self, facts: Facts, key: str, raw: str) -> Mapping[str, str]:
         """default_qdisc serves new interfaces only: those that carry the routes need their own step."""

@@ -54,8 +54,7 @@ hc_get() {
 			hc_value=${hc_norm##* qlen }
 			hc_value=${hc_value%%[!0-9]*}
 			;;
-		'') return 1 ;;
-		*) return 2 ;;
+		*) [ -z "$hc_norm" ] && [ ! -d "/sys/class/net/$2" ] && return 1 || return 2 ;;
 		esac
 		;;
 	tso)

@@ -65,7 +65,8 @@ hc_sync() {
 # Whether the host was booted since the change began.
 hc_rebooted() {
 	hc_was=$(cat "$hc_dir/boot" 2>/dev/null)
-	[ -n "$hc_was" ] && [ "$hc_was" != "$(hc_boot)" ]
+	hc_b=$(hc_boot)
+	[ -n "$hc_was" ] && [ -n "$hc_b" ] && [ "$hc_was" != "$hc_b" ]
 }
 
 # Whether two files hold the same bytes.

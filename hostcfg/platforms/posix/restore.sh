@@ -1,9 +1,10 @@
 # hostcfg: puts the before-values back.  Runs from the timer, by hand, or over a connection.
 
 # hc_marks=what this change has begun to write: numbers of steps, f.N for files, d.N for directories.
+# No process is needed for it: some shells go on with an empty answer where they get none.
 hc_read_marks() {
-	hc_norm "$(cat "$hc_dir/written" 2>/dev/null)"
-	hc_marks=" $hc_norm "
+	hc_marks=' '
+	[ -e "$hc_dir/written" ] && while IFS= read -r hc_w; do hc_marks="$hc_marks$hc_w "; done <"$hc_dir/written"
 	[ "$hc_state" = gone ] && hc_marks=all
 	return 0
 }
@@ -61,7 +62,12 @@ hc_restore_step() {
 		return 0
 	fi
 	hc_before=$4
-	[ -e "$hc_dir/before.$1" ] && hc_before=$(cat "$hc_dir/before.$1")
+	if [ -e "$hc_dir/before.$1" ]; then
+		hc_before=$(cat "$hc_dir/before.$1") || {
+			hc_bad="$hc_bad $1"
+			return 0
+		}
+	fi
 	hc_get "$2" "$3"
 	case $? in
 	0) hc_match "$2" "$hc_value" "$hc_before" && return 0 ;;
@@ -135,8 +141,9 @@ hc_unload() {
 	return 0
 }
 
-# Up to three passes: an old value may be refused only until another one is back (a cap, an
-# exclusive pair).  WHO: timer, hand, or remote.  Sets hc_state to what the change is now.
+# Up to three passes: an old value may be refused only until another one is back (a cap, an exclusive pair).  The
+# timer, after which nobody comes, goes on for ten minutes more: what a host without free processes or memory
+# can't do now it can later.  WHO: timer, hand, or remote.  Sets hc_state to what the change is now.
 hc_restore() {
 	hc_claim "$1"
 	case $? in
@@ -150,20 +157,34 @@ hc_restore() {
 	[ "$hc_state" = gone ] && hc_careful=1
 	hc_rebooted && hc_careful=1
 	hc_read_marks
-	for hc_pass in 1 2 3; do
-		hc_bad=
-		hc_each_back hc_restore_step
-		[ -z "$hc_bad" ] && break
-		[ "$hc_pass" = 3 ] || sleep 1
+	hc_pass=0
+	while :; do
+		hc_pass=$((hc_pass + 1))
+		hc_put_back
+		[ -n "$hc_bad" ] && [ "$hc_pass" -lt "${hc_passes:-3}" ] || break
+		[ "$hc_pass" -lt 3 ] && sleep 1 && continue
+		sleep 10
+		hc_over && return 0
 	done
 	if [ "$1" = timer ] && [ -e "$hc_dir/writing" ]; then
 		sleep 1 # a write that was under way when the time ran out has landed by now
-		hc_bad=
-		hc_each_back hc_restore_step
+		hc_put_back
 	fi
-	hc_each_file hc_restore_file
 	hc_unload
 	hc_finish
+}
+
+hc_put_back() {
+	hc_bad=
+	hc_each_back hc_restore_step
+	hc_each_file hc_restore_file
+}
+
+# Whether someone else has ended the change meanwhile.
+hc_over() {
+	hc_read_state "$hc_dir"
+	case $hc_state in confirmed | restored | failed) return 0 ;; esac
+	return 1
 }
 
 hc_finish() {
@@ -191,6 +212,7 @@ hc_timer_main() {
 	trap hc_told_to_end TERM
 	cd / || :
 	hc_protect
+	hc_passes=63
 	hc_slept=0
 	hc_hung=0
 	IFS= read -r hc_deadline <"$hc_dir/deadline" || hc_deadline=
@@ -216,16 +238,18 @@ hc_timer_main() {
 # new values would stay and nobody would be left to restore.  A final state stays what it is.
 hc_told_to_end() {
 	trap '' TERM
+	hc_passes=3
 	hc_read_state "$hc_dir"
 	case $hc_state in pending | confirming | restoring) hc_restore timer ;; esac
 	trap - EXIT
 	exit 0
 }
 
-# dash, ash and FreeBSD's sh end where the kernel gives them no process; exec needs none.  Half a minute of
-# that; bash has a patience of 15 s of its own and runs no trap after it.
+# A shell ends where the kernel gives it no process (bash after 15 s of its own patience); exec needs none.  About
+# an hour of that.  The colon takes what bash says of the child that it never had, for its own status.
 hc_again() {
-	[ "$hc_tries" -lt 10000 ] && exec /bin/sh "$hc_dir/restore" timer $((hc_tries + 1))
+	:
+	[ "$hc_tries" -lt 1000000 ] && exec /bin/sh "$hc_dir/restore" timer $((hc_tries + 1))
 }
 
 hc_due() {

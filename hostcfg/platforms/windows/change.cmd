@@ -95,7 +95,8 @@ set how=powershell
 powershell.exe -NoProfile -NonInteractive -Command Register-ScheduledTask -TaskName hostcfg-%id% -User SYSTEM -RunLevel Highest -Action (New-ScheduledTaskAction -Execute '%run%') -Trigger (New-ScheduledTaskTrigger -Once -At (Get-Date).AddSeconds(%revert%)),(New-ScheduledTaskTrigger -AtStartup) -Settings (New-ScheduledTaskSettingsSet -AllowStartIfOnBatteries -DontStopIfGoingOnBatteries -StartWhenAvailable) >>log 2>&1
 schtasks /query /tn hostcfg-%id% >nul 2>nul
 if not errorlevel 1 goto :eof
-rem Without seconds: the first whole minute after the time.  Daily, since a date would need the host's format.
+rem (What New-ScheduledTaskTrigger makes is kept in UTC, with a Z: no time zone and no daylight saving moves it.)
+rem Without seconds and by local time: the first whole minute after the time.  Daily, since a date would need the host's format.
 set how=schtasks
 set hms=!time!
 set hms=!hms: =0!

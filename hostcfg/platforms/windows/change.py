@@ -95,7 +95,8 @@ class WindowsChanger(Changer):
         timed = "the revert timer is a scheduled task"
         if _makes_tasks(facts):
             return [*notes, f"{timed} with seconds, made by PowerShell"]
-        return [*notes, f"{timed} on the next whole minute, since this host's PowerShell can't make one"]
+        notes.append(f"{timed} on the next whole minute, since this host's PowerShell can't make one")
+        return [*notes, "it follows the local time: a change to or from daylight saving time would move it"]
 
     def persisted(self, facts: Facts, values: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
         del facts, values
