@@ -63,7 +63,10 @@ def state_directory() -> Path:
         return Path(named).expanduser()
     from platformdirs import user_state_path
 
-    return user_state_path("hostcfg", appauthor=False)
+    try:
+        return user_state_path("hostcfg", appauthor=False)
+    except RuntimeError:  # no HOME, and nobody of this number in the password database
+        raise JournalError("no home directory is known: set HOME, or HOSTCFG_STATE to a directory") from None
 
 
 class Database:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _TIMEOUT_S = 30.0
 """A key that must be touched or confirmed waits for its user."""
+LIST_S = 10.0
+"""Which keys it has an agent says at once, or at most after a look into a slow card."""
 
 
 class AgentKey(paramiko.AgentKey):
@@ -50,12 +52,12 @@ class AgentKey(paramiko.AgentKey):
             return paramiko.AgentKey(agent, self.blob).sign_ssh_data(data, algorithm)
 
 
-def ask_agent(path: str) -> tuple[AgentKey, ...]:
+def ask_agent(path: str, timeout_s: float = LIST_S) -> tuple[AgentKey, ...]:
     """The keys of the agent at ``path``; "" stands for the platform's own (Pageant, OpenSSH on Windows).
 
-    OSError, paramiko.SSHException: it is gone or talks nonsense.
+    OSError, paramiko.SSHException: it is gone, talks nonsense or says nothing for ``timeout_s``.
     """
-    with _connected(path) as agent:
+    with _connected(path, timeout_s) as agent:
         if agent is None:
             return ()
         lock = threading.Lock()
@@ -77,12 +79,12 @@ class _Agent(AgentSSH):
 
 
 @contextmanager
-def _connected(path: str) -> Iterator[_Agent | None]:
+def _connected(path: str, timeout_s: float = _TIMEOUT_S) -> Iterator[_Agent | None]:
     connection: _Connection | None = None
     if sys.platform == "win32":
         connection = get_agent_connection()
     elif path:
-        connection = _connect_to(path)
+        connection = _connect_to(path, timeout_s)
     if connection is None:
         yield None
         return
@@ -94,10 +96,10 @@ def _connected(path: str) -> Iterator[_Agent | None]:
 
 if sys.platform != "win32":
 
-    def _connect_to(path: str) -> socket.socket:
+    def _connect_to(path: str, timeout_s: float) -> socket.socket:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            connection.settimeout(_TIMEOUT_S)
+            connection.settimeout(timeout_s)
             connection.connect(path)
         except OSError:
             connection.close()

@@ -13,7 +13,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hostcfg.errors import HostError
+from hostcfg.errors import HostError, InputError
+from hostcfg.files import read_bytes
 from hostcfg.lean import dataclass
 from hostcfg.transports.known_hosts import (
     KnownHosts,
@@ -148,11 +149,9 @@ def _revoked_in_file(host: str, options: HostOptions, offered: OfferedKey) -> st
     if path is None:
         return None
     try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise HostError(
-            "host_key", f"RevokedHostKeys {path} can't be read: {error.strerror}", host=host
-        ) from error
+        data = read_bytes(Path(path))
+    except InputError as error:
+        raise HostError("host_key", f"RevokedHostKeys {path} {error.message}", host=host) from error
     if data.startswith(b"SSHKRL\n\0"):
         raise HostError(
             "host_key",

@@ -26,6 +26,8 @@ from cryptography.hazmat.primitives.serialization import (
     load_ssh_public_identity,
 )
 
+from hostcfg.errors import InputError
+from hostcfg.files import read_if_there
 from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
@@ -62,11 +64,11 @@ class Certificate:
 def read_identity(path: str) -> Identity | None:
     """The key at ``path``, without asking anything; None if there is no such file."""
     try:
-        data = Path(path).read_bytes()
-    except FileNotFoundError:
+        data = read_if_there(Path(path))
+    except InputError as error:
+        return Identity(path, problem=error.message)
+    if data is None:
         return None
-    except OSError as error:
-        return Identity(path, problem=f"can't be read: {error.strerror}")
     identity = Identity(path, public=_public_beside(path))
     if _OPENSSH_BEGIN in data:
         _read_openssh_header(identity, data)
@@ -103,13 +105,13 @@ def unlock(identity: Identity, prompts: Prompts) -> paramiko.PKey | None:
 def read_certificate(path: str) -> Certificate | None:
     """The user certificate at ``path``; None if there is none."""
     try:
-        words = Path(path).read_bytes().split()
+        words = (read_if_there(Path(path)) or b"").split()
         loaded = load_ssh_public_identity(b" ".join(words[:2]))
         if not isinstance(loaded, SSHCertificate):
             return None
         plain = loaded.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
         return Certificate(path, base64.b64decode(words[1]), base64.b64decode(plain.split()[1]))
-    except (OSError, ValueError, UnsupportedAlgorithm):
+    except (InputError, IndexError, ValueError, UnsupportedAlgorithm):
         return None
 
 
@@ -174,8 +176,8 @@ def _string(data: bytes) -> tuple[bytes, bytes]:
 
 def _public_beside(path: str) -> bytes | None:
     try:
-        return _public_line(Path(path + ".pub").read_bytes())
-    except OSError:
+        return _public_line(read_if_there(Path(path + ".pub")) or b"")
+    except InputError:
         return None
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import paramiko
 
 from hostcfg.lean import dataclass
-from hostcfg.transports.agent import AgentKey, ask_agent
+from hostcfg.transports.agent import LIST_S, AgentKey, ask_agent
 from hostcfg.transports.identities import Certificate, Identity, read_certificate, read_identity, unlock
 
 if TYPE_CHECKING:
@@ -30,8 +30,10 @@ class Candidate:
 class KeyRing:
     """Files and agents of one run, shared by all hosts and threads."""
 
-    def __init__(self, prompts: Prompts) -> None:
+    def __init__(self, prompts: Prompts, timeout_s: float = LIST_S) -> None:
+        """``timeout_s``: how long an agent may take to list its keys, if that is less than LIST_S."""
         self._prompts = prompts
+        self._list_s = min(LIST_S, timeout_s)
         self._identities: dict[str, Identity | None] = {}
         self._certificates: dict[str, Certificate | None] = {}
         self._agents: dict[str, tuple[AgentKey, ...]] = {}
@@ -129,7 +131,7 @@ class KeyRing:
             if options.agent not in self._agents:
                 self._agents[options.agent] = ()
                 try:
-                    self._agents[options.agent] = ask_agent(options.agent)
+                    self._agents[options.agent] = ask_agent(options.agent, self._list_s)
                 except (OSError, paramiko.SSHException) as error:
                     notes.append(f"ssh-agent {options.agent}: {error}")
             return self._agents[options.agent]

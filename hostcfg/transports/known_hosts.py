@@ -14,6 +14,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import Literal
 
+from hostcfg.errors import InputError
+from hostcfg.files import read_if_there
 from hostcfg.lean import dataclass
 
 Marker = Literal["", "@cert-authority", "@revoked"]
@@ -86,13 +88,13 @@ class KnownHosts:
     def add_file(self, path: str) -> None:
         """Index every line of the file; one that is missing holds nothing."""
         try:
-            text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
-        except FileNotFoundError:
-            return
-        except OSError:
+            data = read_if_there(Path(path))
+        except InputError:
             self.unreadable.append(path)
             return
-        self.add_text(text, path)
+        if data is not None:
+            text = data.decode("utf-8", "surrogateescape")
+            self.add_text(text.replace("\r\n", "\n").replace("\r", "\n"), path)
 
     def add_text(self, text: str, path: str) -> None:
         """Index every line of ``text``.

@@ -20,7 +20,8 @@ _GRACE_S = 2.0  # between asking the program to end and ending it
 class ProxyCommand:
     """A running proxy program as a stream; close() ends the program.
 
-    ``last_words`` is then the last line of its standard error, for messages.
+    ``last_words`` is then the last line of its standard error, for messages, and ``status`` what it ended
+    with if it ended by itself.
 
     paramiko's own class waits a tenth of a second for each packet and spins when the program is
     gone, so this one gives the program a real socket.
@@ -29,6 +30,7 @@ class ProxyCommand:
     def __init__(self, line: str, host: str) -> None:
         """Start ``line`` under a shell, as ssh does; HostError ``unreachable`` if that fails."""
         self.last_words = ""
+        self.status: int | None = None
         self._closing = threading.Lock()
         with contextlib.ExitStack() as undo:
             try:
@@ -60,7 +62,8 @@ class ProxyCommand:
             if self._errors.closed:
                 return
             self._socket.close()
-            if self._process.poll() is None:
+            self.status = self._process.poll()
+            if self.status is None:
                 self._process.terminate()
                 try:
                     self._process.wait(_GRACE_S)

@@ -8,6 +8,7 @@ costs some milliseconds for each host.
 
 from __future__ import annotations
 
+import getpass
 import glob
 import shlex
 from collections import defaultdict
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from hostcfg.errors import InputError
 from hostcfg.lean import dataclass
+from hostcfg.transports.known_hosts import matches
 from hostcfg.transports.ssh_config_file import Line, parse_file
 
 if TYPE_CHECKING:
@@ -41,7 +43,9 @@ _NATIVE = frozenset(
 )
 """Keywords that paramiko itself needs to match blocks; all others only pass through it by number."""
 
-_CRITERIA = frozenset(["host", "originalhost", "user", "localuser", "exec", "localnetwork"])
+_CRITERIA = frozenset(
+    ["host", "originalhost", "user", "localuser", "exec", "localnetwork", "tagged", "sessiontype"]
+)
 _BARE_CRITERIA = frozenset(["all", "canonical", "final"])
 
 
@@ -81,6 +85,7 @@ class SshConfig:
 
     def lookup(self, destination: Destination) -> Said:
         """What holds for ``destination``; its own user and port go before any that a file names."""
+        own_user()  # which paramiko asks for, too
         key = (destination.host, destination.user, destination.port)
         answer = self._answers.get(key)
         if answer is None:  # two threads at once give the same answer
@@ -150,6 +155,8 @@ class SshConfig:
                 for included in _included(line, base):
                     self._read(included, base, outer + inner, depth + 1)
                 self._open_block(outer + inner)
+            elif line.keyword == "tag":
+                raise line.error("hostcfg does not follow tags: say it in Host or Match host blocks")
             else:
                 self._blocks[-1].lines.append(len(self._lines))
                 self._lines.append(line)
@@ -164,6 +171,14 @@ class SshConfig:
         else:
             parts = [_as_criteria(block) for block in conditions]
             self._blocks.append(_Block(" ".join(p for p in parts if p) or "all"))
+
+
+def own_user() -> str:
+    """Who runs this; InputError where nothing says so, as in a container with a number for its user."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):  # no such user; the same from Python 3.13 on; Windows
+        raise InputError("the user who runs this has no name here: set LOGNAME to one") from None
 
 
 def _block(line: Line) -> _Block:
@@ -185,11 +200,20 @@ def _block(line: Line) -> _Block:
         if not given:
             raise line.error(f"{name!r} needs a value")
         value = given.pop(0)
-        if kind == "localnetwork":  # the same for all hosts: decided here, as a pattern for any or for none
-            negated = name.startswith("!")
-            name, value = "originalhost", "*" if _on_network(line, value) != negated else "!*"
+        same = _for_all_hosts(line, kind, value)
+        if same is not None:  # decided here, as a pattern for any or for none
+            name, value = "originalhost", "*" if same != name.startswith("!") else "!*"
         words += [name.lower(), value]
     return _Block(" ".join(shlex.quote(word) for word in words))
+
+
+def _for_all_hosts(line: Line, kind: str, value: str) -> bool | None:
+    """Whether a criterion holds that has nothing to do with the host; None for the others."""
+    if kind == "localnetwork":
+        return _on_network(line, value)
+    if kind == "sessiontype":
+        return matches(value, "exec")
+    return value == "" if kind == "tagged" else None  # a Tag line is refused
 
 
 def _as_criteria(block: _Block) -> str:

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import InputError
+from hostcfg.files import opened, read_bounded
 from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
@@ -40,16 +41,16 @@ class Line:
 def parse_file(path: Path, *, must_exist: bool) -> Iterator[Line]:
     """The assignments of one file; InputError where ssh would refuse the file or a line of it."""
     try:
-        with path.open(encoding="utf-8", errors="surrogateescape") as file:
+        with opened(path) as file:
             _check_owner(path, os.fstat(file.fileno()))
-            text = file.read()
+            text = read_bounded(file, str(path)).decode("utf-8", "surrogateescape")
     except FileNotFoundError:
         if must_exist:
             raise InputError("no such file", path=str(path)) from None
         return
     except OSError as error:
         raise InputError(f"can't be read: {error.strerror}", path=str(path)) from None
-    for number, raw in enumerate(text.split("\n"), 1):
+    for number, raw in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
         stripped = raw.strip()
         if stripped and not stripped.startswith("#"):
             yield _parse_line(stripped, str(path), number)

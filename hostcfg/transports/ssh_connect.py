@@ -71,9 +71,8 @@ def connect(
         log_in(connection.session, context.keys, context.prompts, context.timeout_s)
     except HostError as error:
         connection.close()
-        words = stream.last_words if isinstance(stream, ProxyCommand) else ""
-        if words and error.kind in ("unreachable", "timeout"):
-            message = f"ProxyCommand says: {words} ({error.message})"
+        if isinstance(stream, ProxyCommand) and error.kind in ("unreachable", "timeout"):
+            message = _of_proxy_command(stream, error, wire.head)
             raise HostError(error.kind, message, host=destination.name) from error
         raise
     except BaseException:
@@ -96,6 +95,15 @@ def _handshake(session: Session, left_s: float, limit_s: float) -> None:
         if not ready.is_set():
             raise TimeoutError
     session.wire.limit(None, None)
+
+
+def _of_proxy_command(program: ProxyCommand, error: HostError, head: bytes) -> str:
+    """What ``error`` is if the program is to blame, as it is where it ended without a byte from the host."""
+    said = f"ProxyCommand says: {program.last_words}" if program.last_words else ""
+    if error.kind == "unreachable" and not head:
+        status = f" (status {program.status})" if program.status is not None else ""
+        return f"{said or 'ProxyCommand says nothing'}; it ended{status} without a connection"
+    return f"{said} ({error.message})" if said else error.message
 
 
 def _nothing() -> None:

@@ -6,6 +6,7 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hostcfg.files import home_expanded
 from hostcfg.transports.base import DEFAULT_LIMIT_BYTES, DEFAULT_TIMEOUT_S
 from hostcfg.transports.host_keys import HostKeyStore
 from hostcfg.transports.keys import KeyRing
@@ -49,9 +50,9 @@ class SshContext:
         self.accept_new = accept_new
         self.limit_bytes = limit_bytes
         self.prompts = prompts if prompts is not None else Prompts()
-        self.config = SshConfig([path.expanduser() for path in config_files])
+        self.config = SshConfig([home_expanded(str(path)) for path in config_files])
         self.host_keys = HostKeyStore()
-        self.keys = KeyRing(self.prompts)
+        self.keys = KeyRing(self.prompts, timeout_s)
         self.jumps = JumpPool()
         self._options: dict[Destination, HostOptions] = {}
 

@@ -30,6 +30,9 @@ _TOO_SLOW = {
 }
 
 
+_REFUSALS = (b"Exceeded MaxStartups", b"Not allowed at this time")
+"""What OpenSSH says in place of its banner (sshd.c, should_drop_connection())."""
+
 _EXPECTED = (OSError, EOFError, paramiko.SSHException)
 """What our own code raises too, for what a host does."""
 
@@ -76,8 +79,18 @@ def _is_ours(error: Exception) -> bool:
 
 def _explain(error: Exception, attempt: Attempt) -> tuple[HostErrorKind, str]:
     spent = attempt.wire.spent if attempt.wire is not None else None
+    head = attempt.wire.head if attempt.wire is not None else b""
+    if spent == "bytes" and attempt.phase == "command":
+        return "command", "it sends without end; given up"
     if spent == "bytes":
-        return ("command" if attempt.phase == "command" else "unreachable"), "it sends without end; given up"
+        place = f"{attempt.address} port {attempt.port}"
+        return "unreachable", f"{place} sends without end; given up: is an SSH server there?"
+    if attempt.phase == "connect" and head.startswith(b"SSH-") and b"\n" in head and spent == "time":
+        said = printable(head.split(b"\n")[0].decode("ascii", "replace").strip())
+        return "timeout", (
+            f"it is there ({said}), but the key exchange did not end within {attempt.limit_s:g} s:"
+            " does the path drop large packets (MTU), or is the host overloaded?"
+        )
     if spent == "time" or isinstance(error, TimeoutError):
         return "timeout", _TOO_SLOW[attempt.phase].format(limit=attempt.limit_s, port=attempt.port)
     if attempt.phase == "command" and isinstance(error, paramiko.ChannelException):
@@ -102,6 +115,12 @@ def _unreachable(error: Exception, attempt: Attempt) -> str:
     if isinstance(error, paramiko.ChannelException):
         return f"the jump host can't or may not connect to {place} ({printable(error.text) or 'refused'})"
     head = attempt.wire.head if attempt.wire is not None else b""
+    if head.startswith(_REFUSALS):
+        said = printable(head.split(b"\n")[0].decode("ascii", "replace"))
+        return (
+            f"{place} takes no login now ({said!r}): too many at once or too many that failed"
+            " (MaxStartups, PerSourcePenalties): wait a while, or try a smaller --jobs"
+        )
     if head and not head.startswith(b"SSH-"):
         said = head.split(b"\n")[0].decode("ascii", "replace")
         return f"{place} does not speak SSH (it says {printable(said)!r}): is the port right?"

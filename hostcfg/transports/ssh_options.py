@@ -9,7 +9,6 @@ PreferredAuthentications, besides Host, Match, Include and the Canonicalize fami
 
 from __future__ import annotations
 
-import getpass
 import hashlib
 import os
 import re
@@ -19,8 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from hostcfg.errors import InputError
+from hostcfg.files import home_expanded
 from hostcfg.lean import dataclass
 from hostcfg.transports.destination import format_host_port
+from hostcfg.transports.ssh_config import own_user
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +95,7 @@ class _Reader:
     def __init__(self, said: Said, destination: Destination) -> None:
         self.said = said
         self.destination = destination
-        self.user = said.user or getpass.getuser()
+        self.user = said.user or own_user()
         self.port = self._port()
         self.first: dict[str, Line] = {}
         for line in said.lines:
@@ -185,7 +186,7 @@ class _Reader:
 
     def _identity_files(self) -> tuple[tuple[str, ...], bool]:
         if self.destination.key is not None:
-            return (str(Path(self.destination.key).expanduser()),), True
+            return (str(home_expanded(self.destination.key)),), True
         if "identityfile" in self.first:
             return self._all_paths("identityfile"), True
         return tuple(str(Path(name).expanduser()) for name in _DEFAULT_KEYS), False
@@ -272,7 +273,7 @@ class _LocalTokens:
             "d": lambda: str(Path.home()),
             "i": lambda: str(os.getuid()) if hasattr(os, "getuid") else "0",
             "L": lambda: socket.gethostname().partition(".")[0],
-            "u": getpass.getuser,
+            "u": own_user,
         }
         return simple[letter]() if letter in simple else None
 

@@ -97,6 +97,18 @@ def drip(client: socket.socket) -> None:
             client.recv(1 << 16)
 
 
+def too_many(client: socket.socket) -> None:
+    """An OpenSSH whose MaxStartups is reached."""
+    client.sendall(b"Exceeded MaxStartups\r\n")
+    client.shutdown(socket.SHUT_WR)
+
+
+def penalty(client: socket.socket) -> None:
+    """An OpenSSH from 9.8 on that has had enough of this address (PerSourcePenalties)."""
+    client.sendall(b"Not allowed at this time\r\n")
+    client.shutdown(socket.SHUT_WR)
+
+
 def banner_only(client: socket.socket) -> None:
     """A banner, then nothing."""
     client.sendall(b"SSH-2.0-OpenSSH_9.9\r\n")

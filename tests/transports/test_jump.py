@@ -235,7 +235,11 @@ def test_proxy_command(
 @pytest.mark.parametrize(
     ("command", "kind", "words"),
     [
-        ("echo no way to %h >&2; exit 1", "unreachable", "ProxyCommand says: no way to far"),
+        (
+            "sh -c 'echo no way to %h >&2; exit 3'",
+            "unreachable",
+            "ProxyCommand says: no way to far; it ended (status 3) without a connection",
+        ),
         ("sleep 20", "timeout", "no SSH answer within 1.5 s"),
         (
             "sh -c 'trap \"\" TERM; echo stubborn >&2; exec sleep 20'",
@@ -243,7 +247,7 @@ def test_proxy_command(
             "ProxyCommand says: stubborn",
         ),
         ("/no/such/program", "unreachable", "ProxyCommand"),
-        ("true", "unreachable", "closed the connection"),
+        ("true", "unreachable", "ProxyCommand says nothing; it ended"),
     ],
 )
 def test_proxy_commands_that_fail(make_context: MakeContext, command: str, kind: str, words: str) -> None:

@@ -125,3 +125,13 @@ def test_the_last_of_four_thousand_hashed_lines_is_found() -> None:
     text = "".join(new_line(f"host{n}", "ssh-ed25519", b"k", salt=n.to_bytes(20, "big")) for n in range(4000))
     known = index(text)
     assert places(known, "host3999") == ["kh:4000"]
+
+
+def test_a_file_that_never_ends_is_named_and_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "known_hosts"
+    path.touch()
+    with path.open("r+b") as file:
+        file.truncate(65 << 20)
+    index = KnownHosts()
+    index.add_file(str(path))
+    assert index.unreadable == [str(path)]

@@ -51,7 +51,13 @@ def open_fails(context: SshContext, destination: str, kind: str, *words: str) ->
     [
         (bad_server.silent, "timeout", "no SSH answer within 1.5 s"),
         (bad_server.drip, "timeout", "no SSH answer within 1.5 s"),
-        (bad_server.banner_only, "timeout", "no SSH answer within 1.5 s"),
+        (
+            bad_server.banner_only,
+            "timeout",
+            "is there (SSH-2.0-OpenSSH_9.9), but the key exchange did not end",
+        ),
+        (bad_server.too_many, "unreachable", "takes no login now ('Exceeded MaxStartups')"),
+        (bad_server.penalty, "unreachable", "takes no login now ('Not allowed at this time')"),
         (bad_server.closes, "unreachable", "closed the connection before the login"),
         (bad_server.web, "unreachable", "does not speak SSH (it says 'HTTP/1.0 400 Bad Request')"),
         (bad_server.old_protocol, "unreachable", "no algorithm in common"),

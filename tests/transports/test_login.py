@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
+import socket
 import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -203,6 +206,21 @@ def test_an_agent_that_will_not_sign(make_context: MakeContext, keys: Path, tmp_
         log_in(server, make_context(server, config=config))
 
 
+def test_an_agent_that_hangs_costs_no_more_than_the_time_limit(
+    strict_server: SshServer, make_context: MakeContext, keys: Path, tmp_path: Path
+) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "agent"))
+        listener.listen()
+        config = f"IdentityAgent {tmp_path}/agent\nIdentitiesOnly no\nIdentityFile {keys}/ed25519"
+        began = time.monotonic()
+        log_in(strict_server, make_context(strict_server, config=config, timeout_s=2))
+        assert time.monotonic() - began < 6
+        config = config.replace("/ed25519", "/none")
+        message = refused(strict_server, make_context(strict_server, config=config, timeout_s=2))
+        assert f"ssh-agent {tmp_path}/agent: timed out" in message
+
+
 def test_wrong_key_names_what_was_tried(
     strict_server: SshServer, make_context: MakeContext, keys: Path
 ) -> None:
@@ -220,13 +238,17 @@ def test_files_that_are_no_keys(
         (keys / "rsa").read_bytes()[:300] + b"\n-----END OPENSSH PRIVATE KEY-----\n"
     )
     (tmp_path / "pem").write_text("-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n")
-    config = "".join(f"IdentityFile {tmp_path}/{name}\n" for name in ("text", "cut", "pem", "none"))
+    (tmp_path / "huge").touch()
+    os.truncate(tmp_path / "huge", 65 << 20)
+    names = ("text", "cut", "pem", "none", "huge")
+    config = "".join(f"IdentityFile {tmp_path}/{name}\n" for name in names)
     message = refused(strict_server, make_context(strict_server, config=config))
     assert "no key to offer" in message
     assert "text is no private key" in message
     assert "cut is damaged" in message
     assert "pem is damaged" in message
     assert "none does not exist" in message
+    assert "huge is larger than 64 MiB" in message
 
 
 @pytest.mark.parametrize("how", ["beside", "named", "agent"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -208,7 +209,8 @@ def test_a_named_key_stands_alone(tmp_path: Path) -> None:
         ("Host\n", 1, "a keyword and a value"),
         ("\nPort\n", 2, "a keyword and a value"),
         ('Host a\nIdentityFile "/unclosed\n', 2, "quote is not closed"),
-        ("Match tagged x\n", 1, "criterion 'tagged'"),
+        ("Match version x\n", 1, "criterion 'version'"),
+        ("Host x\nTag work\n", 2, "does not follow tags"),
         ("Match host\n", 1, "needs a value"),
         ("Match localnetwork nonsense\n", 1, "nonsense"),
         ("StrictHostKeyChecking maybe\n", 1, "yes, ask, accept-new or no"),
@@ -237,6 +239,51 @@ def test_a_file_that_others_can_write_is_refused(tmp_path: Path) -> None:
     path.chmod(0o666)
     with pytest.raises(InputError, match="bad owner or permissions"):
         SshConfig([path])
+
+
+def test_criteria_of_newer_versions_that_are_the_same_for_all_hosts(tmp_path: Path) -> None:
+    text = (
+        "Match tagged work\n Port 1\n"
+        "Match sessiontype shell\n Port 2\n"
+        "Match !tagged work sessiontype exec\n Port 3\n"
+    )
+    assert options(write(tmp_path / "config", text), "x").port == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_file_that_never_ends_or_never_begins_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "config", 0o600)
+    with pytest.raises(InputError, match="nobody wrote to it"):
+        SshConfig([tmp_path / "config"])
+    zero = tmp_path / "zero"
+    zero.touch(0o600)
+    with zero.open("r+b") as file:
+        file.truncate(65 << 20)
+    with pytest.raises(InputError, match="larger than 64 MiB"):
+        SshConfig([zero])
+
+
+def test_a_user_without_a_name_or_a_home_is_told_what_to_set(tmp_path: Path) -> None:
+    """As in a container that runs under a number."""
+    if getattr(os, "geteuid", lambda: 1)() != 0:
+        pytest.skip("needs root, to become nobody in particular")
+    program = (
+        "import os, sys\n"
+        "from pathlib import Path\n"
+        "from hostcfg.errors import InputError\n"
+        "from hostcfg.transports.destination import parse_destination\n"
+        "from hostcfg.transports.ssh_context import SshContext\n"
+        "os.setuid(54321)\n"
+        "for name in ('LOGNAME', 'USER', 'LNAME', 'USERNAME', 'HOME'): os.environ.pop(name, None)\n"
+        "for files in ([], [Path('~/.ssh/config')]):\n"
+        "    try: SshContext(config_files=files).options(parse_destination('x'))\n"
+        "    except InputError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "the user who runs this has no name here: set LOGNAME to one",
+        "~/.ssh/config: no home directory is known: set HOME",
+    ]
 
 
 def test_no_file_says_nothing(tmp_path: Path) -> None:
