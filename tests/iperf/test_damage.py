@@ -178,3 +178,72 @@ def test_a_number_of_thousands_of_digits_is_no_number() -> None:
     (record,) = records(parse(text))
     assert (record["streams"], record["received_bps"]) == (1, 8_000_000)  # of what is connected
     assert len(records(parse(text[:-40]))) == 1  # a cut report is closed and read the same way
+
+
+UDP = text_of("iperf", "iperf2-client-udp__debian12-6.18__01.txt")
+STREAMS = text_of("iperf", "iperf2-client-P2-intervals__debian12-6.18__01.txt")
+
+
+def _without(text: str, *marks: str) -> str:
+    return "".join(line for line in text.splitlines(keepends=True) if not any(m in line for m in marks))
+
+
+def test_rates_without_their_header_are_of_no_protocol() -> None:
+    rows = "".join(line for line in UDP.splitlines(keepends=True) if "sec " in line)
+    (record,) = records(parse(rows[: rows.index("\n") + 1]))
+    assert record["protocol"] is None
+    (record,) = records(parse(rows))
+    assert record["protocol"] == "UDP"  # its jitter says so
+    (record,) = records(parse(STREAMS[STREAMS.index("[  2] local") :]))
+    assert record["protocol"] == "TCP"  # a segment size says so
+
+
+def test_of_several_streams_one_lost_line_leaves_what_is_the_same_for_all() -> None:
+    (record,) = records(parse(_without(STREAMS, "[  2] local")))
+    assert (record["streams"], record["local_port"], record["remote_port"]) == (2, None, 5502)
+    (record,) = records(parse(_without(STREAMS, "[  2]")))
+    assert (record["streams"], record["local_port"], record["seconds"]) == (None, None, None)
+    (record,) = records(parse(_without(STREAMS, "[SUM]")))
+    assert (record["sent_bps"], record["seconds"]) == (None, 2.0081)
+    lines = TEXT.splitlines(keepends=True)
+    (record,) = records(parse("".join(line for line in lines if not line.startswith("[SUM]   0.00-5"))))
+    assert (record["sent_bps"], record["received_bps"]) == (None, None)
+
+
+def test_a_total_is_known_by_its_times_wherever_it_stands() -> None:
+    lines = STREAMS.splitlines(keepends=True)
+    rows = [i for i, line in enumerate(lines) if "sec " in line]
+    moved = [*lines[: rows[0]], *(lines[i] for i in reversed(rows)), *lines[rows[-1] + 1 :]]
+    one, two = records(parse(STREAMS))[0], records(parse("".join(moved)))[0]
+    names = ("sent_bps", "sent_bytes", "seconds", "streams", "local_port")
+    assert {name: one[name] for name in names} == {name: two[name] for name in names}
+
+
+def test_repeated_intervals_count_once_and_a_sum_over_lost_ones_is_none() -> None:
+    text = text_of("linux", "iperf2__debian12-6.1-enh__01.txt")
+    whole = records(parse(text))[0]
+    doubled = "".join(line * (1 + ("-3.0000" in line)) for line in text.splitlines(keepends=True))
+    assert records(parse(doubled))[0]["stream_intervals"] == whole["stream_intervals"]
+    assert whole["retransmits"] == 0
+    assert records(parse(_without(text, "-3.0000")))[0]["retransmits"] is None
+
+
+def test_the_time_of_a_test_is_the_senders() -> None:
+    text = text_of("linux", "iperf3__debian12-6.1-w64k__01.txt")
+    assert records(parse(text))[0]["seconds"] == 5.0
+    assert records(parse(_without(text, "sender")))[0]["seconds"] is None
+
+
+def test_two_objects_that_a_lost_line_joins_are_neither() -> None:
+    intervals = json.loads(REPORT)["intervals"]
+    one, two = (json.dumps(interval["streams"][0]) for interval in intervals[:2])
+    apart = records(parse(f'{{"streams": [{one}, {two}]}}'))[0]["stream_intervals"]
+    assert isinstance(apart, list)
+    assert len(apart) == 2
+    assert records(parse(f'{{"streams": [{one[:-1]}, {two[1:]}]}}'))[0]["stream_intervals"] == []
+
+
+def test_a_summary_of_a_report_that_lost_its_head_is_no_interval() -> None:
+    parsed = parse(REPORT[REPORT.index('"sum_sent"') :])
+    assert all(record["intervals"] == [] for record in records(parsed))
+    assert any("sum_sent" in line for line in parsed.unrecognized)

@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING
 
 from hostcfg.lean import dataclass, regex
 from hostcfg.model import Parsed
-from hostcfg.platforms.iperf.measure import MOST_RECORDS, TOO_MANY, Interval, Record, clean_lines, total
+from hostcfg.platforms.iperf.measure import (
+    MOST_RECORDS,
+    TOO_MANY,
+    Interval,
+    Record,
+    clean_lines,
+    split_rows,
+    total,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,19 +117,18 @@ def _clock_s(row: re.Match[str]) -> float:
 
 def _record(group: Sequence[re.Match[str]]) -> Record:
     record = Record("iperf2")
-    rows: dict[str, list[re.Match[str]]] = {}
+    rows: dict[str | None, list[Interval]] = {}
     for row in group:
-        rows.setdefault(row["id"], []).append(row)
+        rows.setdefault(row["id"], []).append(_interval(row, None if row["id"] == "-1" else row["id"]))
     totals: dict[str, re.Match[str]] = {}
-    for name, found in rows.items():
-        last = found[-1] if float(found[-1]["start"]) == 0 else None
-        if last is not None:
-            totals[name] = last
-        for row in found if last is None or len(found) == 1 else found[:-1]:
-            interval = _interval(row, None if name == "-1" else name)
-            (record.sums if name == "-1" else record.parts).append(interval)
+    for name, (intervals, last) in split_rows(rows).items():
+        (record.sums if name == "-1" else record.parts).extend(intervals)
+        own = [row for row in group if row["id"] == name]
+        line = next((row for row in own if _interval(row, last.stream) == last), None) if last else None
+        if line is not None:
+            totals[str(name)] = line
         if name != "-1":
-            _add_stream(record, name, found[0], last)
+            _add_stream(record, str(name), own[0], line)
     _add_totals(record, totals, group[0])
     return record
 
@@ -143,7 +150,7 @@ def _add_totals(record: Record, totals: dict[str, re.Match[str]], first: re.Matc
         # The total of one is lost, an interval may stand in its place, and with it that of all.
         parts, whole = [], whole if whole and float(whole["end"]) == max(ends) else None
     record.scalars = {
-        "started": first["time"],
+        "started": first["time"] if float(first["start"]) == 0 else None,
         "protocol": "UDP" if first["udp"] else "TCP",
         "sent_bps": int(whole["bps"]) if whole else total(int(r["bps"]) for r in parts),
         "sent_bytes": int(whole["bytes"]) if whole else total(int(r["bytes"]) for r in parts),

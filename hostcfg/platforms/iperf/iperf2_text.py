@@ -26,7 +26,9 @@ from hostcfg.platforms.iperf.measure import (
     Record,
     amount_bytes,
     clean_lines,
+    is_gapless,
     rate_bps,
+    split_rows,
     total,
 )
 
@@ -64,6 +66,7 @@ _ERROR = regex(
     r"(?P<message>(?:tcp |udp )?(?:connect|bind|listener bind|write|read|accept|listen) ?\d* failed.*"
     r"|error: .*)"
 )
+_DATAGRAMS = regex(r"(?:\[ *\d+\] )?(?:UDP buffer size:|Sending \d+ byte datagrams|Sent \d+ datagrams)")
 _NOISE = regex(
     r"-{5,}|\[ ID\].*|\[ CT\].*|(?:Write|Read) buffer size.*|TOS .*|Sending \d+ byte datagrams.*"
     r"|\[ *\d+\] (?:Sent \d+ datagrams|Server Report:|.*datagrams received out-of-order).*"
@@ -78,6 +81,7 @@ class _Test:
     header: dict[str, Json] = field(default_factory=dict)
     record: Record = field(default_factory=lambda: Record("iperf2"))
     rows: list[tuple[str, Interval, re.Match[str] | None]] = field(default_factory=list)
+    datagrams: bool = False  # a line about them was there
     reported: bool = False  # "Server Report:" of UDP: the next line is the far end's
 
 
@@ -150,6 +154,8 @@ def _take(state: _State, line: str) -> bool:
 def _take_detail(state: _State, line: str) -> bool:
     """Lines about the test that comes."""
     header = state.test().header
+    if _DATAGRAMS.match(line):
+        state.test().datagrams = True
     if found := _WINDOW.fullmatch(line):
         header["window_bytes"] = amount_bytes(found["size"])
         header["requested_bytes"] = amount_bytes(found["asked"]) if found["asked"] else None
@@ -234,7 +240,7 @@ def _finished(test: _Test) -> Record:
     record = test.record
     record.scalars = {**test.header, **record.scalars}
     role = record.scalars.get("role")
-    record.scalars.setdefault("protocol", "UDP" if any(udp for _, _, udp in test.rows) else "TCP")
+    record.scalars.setdefault("protocol", _protocol(test))
     record.scalars.setdefault("reverse", None if role is None else False)
     sends = (role == "client") != (record.scalars.get("reverse") is True)
     own = [interval for origin, interval, _ in test.rows if origin == "own"]
@@ -242,8 +248,8 @@ def _finished(test: _Test) -> Record:
     by_stream: dict[str | None, list[Interval]] = {}
     for interval in own:
         by_stream.setdefault(interval.stream, []).append(interval)
-    for name, rows in by_stream.items():
-        intervals, last = _split(rows)
+    record.has_several = None in by_stream
+    for name, (intervals, last) in split_rows(by_stream).items():
         (record.sums if name is None else record.parts).extend(intervals)
         if last is not None:
             totals[name] = last
@@ -259,13 +265,13 @@ def _finished(test: _Test) -> Record:
     return record
 
 
-def _split(rows: Sequence[Interval]) -> tuple[list[Interval], Interval | None]:
-    """Intervals, and the line over the whole test; a lone line is both."""
-    if len(rows) == 1:
-        return [rows[0]], rows[0] if rows[0].start == 0 else None
-    if rows[-1].start == 0:
-        return list(rows[:-1]), rows[-1]
-    return list(rows), None
+def _protocol(test: _Test) -> str | None:
+    """What the rows and connections show where the header is lost; rates alone are of either."""
+    if test.datagrams or any(udp for _, _, udp in test.rows):
+        return "UDP"
+    streams = test.record.streams.values()
+    tcp = any(row.retransmits is not None for _, row, _ in test.rows) or any(s.mss_bytes for s in streams)
+    return "TCP" if tcp else None
 
 
 def _add_totals(record: Record, totals: dict[str | None, Interval], way: str) -> None:
@@ -275,20 +281,24 @@ def _add_totals(record: Record, totals: dict[str | None, Interval], way: str) ->
             setattr(stream, f"{way}_bps", row.bps)
             setattr(stream, f"{way}_bytes", row.bytes)
     streams = [row for name, row in totals.items() if name is not None]
-    if len(streams) < len({part.stream for part in record.parts} | {row.stream for row in streams}):
-        streams = []  # the total of one is lost, and with it that of all
+    names = {part.stream for part in record.parts} | {row.stream for row in streams} | record.streams.keys()
+    is_whole = len(streams) == max(len(names), 1 + record.has_several)
+    # Where the total of one is lost, so is that of all; a client prints the sum of several itself.
+    if not is_whole or (len(streams) > 1 and record.scalars.get("role") == "client"):
+        streams = []
     whole = totals.get(None)
     record.scalars[f"{way}_bps"] = whole.bps if whole else total(row.bps for row in streams)
     record.scalars[f"{way}_bytes"] = whole.bytes if whole else total(row.bytes for row in streams)
     record.scalars["complete"] = bool(totals)
-    if totals:
+    if totals and is_whole:
         record.scalars["seconds"] = round(max(row.end for row in totals.values()), 4)
 
 
 def _add_largest(record: Record, rows: Sequence[Interval]) -> None:
     """Retransmissions, the largest congestion window and the round trips of the enhanced output."""
     intervals = [r for r in record.parts if r.retransmits is not None]
-    record.scalars["retransmits"] = total(r.retransmits for r in intervals)
+    if is_gapless(intervals):
+        record.scalars["retransmits"] = total(r.retransmits for r in intervals)
     cwnd = [r.cwnd_bytes for r in rows if r.cwnd_bytes is not None]
     rtts = [r.rtt_us for r in rows if r.rtt_us is not None]
     record.scalars["max_cwnd_bytes"] = max(cwnd, default=None)

@@ -53,13 +53,17 @@ def recognize(text: str) -> int:
     return 70 if '"bits_per_second"' in head else 0
 
 
+_PIECES = (None, "sum", "start", "end", "data")
+"""A piece of another name is a summary, or of one stream: no interval."""
+
+
 def parse(text: str) -> Parsed:
     """``values``: ``records`` and, of the first report, the fields of ``FLAT`` and ``error``."""
     documents: list[dict[str, Json]] = []
     unrecognized: list[str] = []
     notes: list[str] = []
     for piece in pieces(text):
-        if piece.value is None:
+        if piece.value is None or piece.name not in _PIECES:
             unrecognized += [line.strip() for line in piece.text.splitlines() if line.strip(" ,[]\t")]
             continue
         if piece.cut:
@@ -128,6 +132,7 @@ def _record(document: Object, suffix: str, *, reverse: bool | None) -> Record:
     sent, received = _sum(end, f"sum_sent{suffix}"), _sum(end, f"sum_received{suffix}")
     role = "server" if "accepted_connection" in start else "client" if "connecting_to" in start else None
     sends = None if reverse is None or role is None else reverse == (role == "server")
+    unsure = sends is None and document.get("cut") is True
     record = Record("iperf3")
     record.scalars = {
         "version": _text(start, "version", strip="iperf "),
@@ -137,7 +142,7 @@ def _record(document: Object, suffix: str, *, reverse: bool | None) -> Record:
         "started": _text(_inner(start, "timestamp"), "time"),
         "seconds": _float(test.get("duration")) or _float((sent or received).get("seconds")),
         "omit_s": _float(test.get("omit")),
-        "window_bytes": integer(start.get("sndbuf_actual" if sends else "rcvbuf_actual")),
+        "window_bytes": None if unsure else integer(start.get("sndbuf_actual" if sends else "rcvbuf_actual")),
         "requested_bytes": integer(start.get("sock_bufsize")) or None,
         "target_bps": integer(test.get("target_bitrate")) or None,
         "sndbuf_bytes": integer(start.get("sndbuf_actual")),
@@ -248,9 +253,9 @@ def _add_intervals(record: Record, document: Object, suffix: str) -> None:
 
 
 def _interval(row: Object, stream: str | None) -> Interval | None:
-    """None where the report is cut before it says when the interval ends."""
+    """None where the report does not say when the interval ends."""
     start, end, seconds = (_float(row.get(name)) for name in ("start", "end", "seconds"))
-    if start is not None and end is None and seconds is None:
+    if end is None and seconds is None:
         return None
     return Interval(
         start or 0.0,

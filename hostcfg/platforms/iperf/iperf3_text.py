@@ -252,6 +252,7 @@ def _add_row(record: Record, row: re.Match[str]) -> None:
     """A line of rates: an interval, or a summary that ends in ``sender`` or ``receiver``."""
     rest = row["rest"].strip()
     name = None if row["id"] == "SUM" else row["id"]
+    record.has_several = record.has_several or name is None
     end = rest.rpartition(" ")[2] if rest.endswith(("sender", "receiver")) else None
     interval = Interval(
         float(row["start"]),
@@ -289,7 +290,8 @@ def _add_summary(record: Record, row: Interval, end: str, udp: re.Match[str] | N
         if way == "sent":
             stream.retransmits = row.retransmits
     record.scalars["complete"] = True
-    record.scalars.setdefault("seconds", row.end - row.start)
+    if way == "sent" or record.scalars.get("role") == "server":  # a client's receiver ends a round trip later
+        record.scalars.setdefault("seconds", round(row.end - row.start, 4))
     if udp and way == "received":  # a sender prints 0 for what it can't know
         record.scalars |= {"jitter_ms": float(udp["jitter"])}
         record.scalars |= {"lost_packets": int(udp["lost"]), "packets": int(udp["packets"])}
@@ -299,7 +301,7 @@ def _add_totals(record: Record) -> None:
     """Sums over the streams where there is no SUM line, and the largest congestion window."""
     streams = list(record.streams.values())
     for name in ("sent_bps", "received_bps", "sent_bytes", "received_bytes", "retransmits"):
-        if record.scalars.get(name) is None:
+        if record.scalars.get(name) is None and len(streams) < 2:  # of several there is a sum, or it is lost
             record.scalars[name] = total(getattr(stream, name) for stream in streams)
     # a server does not know what its client sent, and prints 0
     if record.scalars.get("role") == "server" and record.scalars.get("sent_bytes") == 0:

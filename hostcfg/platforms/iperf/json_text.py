@@ -27,7 +27,15 @@ def _integer(text: str) -> int | None:
     return int(text) if len(text) <= _LONGEST_INTEGER else None
 
 
-_DECODER = json.JSONDecoder(parse_int=_integer)
+def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    """Empty where a name has two values: the line between two objects is lost."""
+    found = dict(pairs)
+    return found if all(found[name] == value for name, value in pairs) else {}
+
+
+_DECODER = json.JSONDecoder(parse_int=_integer, object_pairs_hook=_object)
+_NAME = regex(r'"(\w{1,40})"\s{0,8}:\s{0,8}$')
+MOST_NAME = 64
 MOST_DEPTH = 200
 """iperf3 nests six levels; a document deeper than this is no report."""
 MOST_REPAIRS = 3
@@ -38,11 +46,15 @@ MOST_WORK = 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A document (``value``), or the text between documents (``value`` None)."""
+    """A document (``value``), or the text between documents (``value`` None).
+
+    ``name`` is what it is called in a document whose beginning is lost.
+    """
 
     text: str
     value: dict[str, Json] | None = None
     cut: bool = False
+    name: str | None = None
 
 
 def pieces(text: str) -> Iterator[Piece]:
@@ -57,7 +69,8 @@ def pieces(text: str) -> Iterator[Piece]:
             continue
         if text[start:at].strip():
             yield Piece(text[start:at])
-        yield Piece(text[at:end], value, cut)
+        name = _NAME.search(text[max(start, at - MOST_NAME) : at])
+        yield Piece(text[at:end], value, cut, name and name[1])
         at = start = end
     if text[start:].strip():
         yield Piece(text[start:])
@@ -100,7 +113,7 @@ def _repaired(text: str, at: int) -> dict[str, Json] | None:
             if not stack:
                 return None
     try:
-        value = json.loads(text[at:end] + "".join(reversed(stack[:depth])), parse_int=_integer)
+        value = _DECODER.decode(text[at:end] + "".join(reversed(stack[:depth])))
     except (json.JSONDecodeError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from hostcfg.lean import dataclass, regex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from hostcfg.model import Json
 
@@ -140,6 +140,7 @@ class Record:
     streams: dict[str, Stream] = field(default_factory=dict)
     sums: list[Interval] = field(default_factory=list)
     parts: list[Interval] = field(default_factory=list)
+    has_several: bool = False  # a line of the sum of streams was there
 
     def stream(self, name: str) -> Stream:
         """The stream called ``name``, new if it was not there."""
@@ -148,16 +149,25 @@ class Record:
     def document(self) -> dict[str, Json]:
         """The finished record, with every field of ``RECORD_FIELDS``."""
         found: dict[str, Json] = dict.fromkeys(RECORD_FIELDS)
-        found |= {"tool": self.tool, "streams": max(len(self.streams), 1)}
-        first = next(iter(self.streams.values()), None)
-        if first is not None:
-            for name in ("local_host", "local_port", "remote_host", "remote_port", "mss_bytes"):
-                found[name] = getattr(first, name)
+        lost = self.has_several and len(self.streams) < 2
+        found |= {"tool": self.tool, "streams": None if lost else max(len(self.streams), 1)}
+        found |= self._ends()
         found |= {name: value for name, value in self.scalars.items() if value is not None}
         found["intervals"] = [i.document() for i in self.whole_intervals()]
         found["stream_intervals"] = [i.document() | {"stream": i.stream} for i in self.parts]
         found["per_stream"] = [s.document() for s in self.streams.values()]
         return found
+
+    def _ends(self) -> dict[str, Json]:
+        """Of the first stream; where the line of one is lost, only what is the same for all of them."""
+        known = [stream for stream in self.streams.values() if stream.local_host is not None]
+        names = ("local_host", "local_port", "remote_host", "remote_port", "mss_bytes")
+        if len(known) == max(len(self.streams), 1 + self.has_several):
+            return {name: getattr(known[0], name) for name in names}
+        near = {"client": "remote_port", "server": "local_port"}.get(str(self.scalars.get("role")))
+        return {
+            name: getattr(known[0], name) for name in ("local_host", "remote_host", near) if name and known
+        }
 
     def whole_intervals(self) -> list[Interval]:
         """Intervals of all streams together: the tool's own sums, else sums over the streams."""
@@ -185,6 +195,39 @@ def _summed(group: list[Interval], streams: int) -> Interval:
         retransmits=total([*(i.retransmits for i in group), *lost]),
         omitted=first.omitted,
     )
+
+
+def split_rows(
+    by_stream: Mapping[str | None, Sequence[Interval]],
+) -> dict[str | None, tuple[list[Interval], Interval | None]]:
+    """For each stream its intervals, and the line over the whole test, wherever it stands.
+
+    It starts at 0 and ends last.  Where no stream has more than one line, that is both.
+    """
+    rows = {
+        name: list({(row.start, row.end, row.bytes, row.bps): row for row in own}.values())  # none twice
+        for name, own in by_stream.items()
+    }
+    end = max((row.end for own in rows.values() for row in own), default=0.0)
+    lone = all(len(own) == 1 for own in rows.values())
+    found: dict[str | None, tuple[list[Interval], Interval | None]] = {}
+    for name, own in rows.items():
+        last = max(own, key=lambda row: (round(row.end, 1), -row.start, row.end))
+        if last.start != 0 or last.end < 0.9 * end:
+            found[name] = own, None
+        else:
+            found[name] = own if lone else [row for row in own if row is not last], last
+    return found
+
+
+def is_gapless(intervals: Sequence[Interval]) -> bool:
+    """Whether each stream's intervals follow each other from the beginning of the test on."""
+    ends: dict[str | None, float] = {}
+    for row in intervals:
+        if abs(row.start - ends.get(row.stream, 0.0)) > 0.1:
+            return False
+        ends[row.stream] = row.end
+    return True
 
 
 def total(values: Iterable[int | None]) -> int | None:
