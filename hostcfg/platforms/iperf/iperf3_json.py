@@ -253,9 +253,9 @@ def _add_intervals(record: Record, document: Object, suffix: str) -> None:
 
 
 def _interval(row: Object, stream: str | None) -> Interval | None:
-    """None where the report does not say when the interval ends."""
+    """None where the report is cut before it says when the interval ends, or nothing is left of it."""
     start, end, seconds = (_float(row.get(name)) for name in ("start", "end", "seconds"))
-    if end is None and seconds is None:
+    if not row or (start is not None and end is None and seconds is None):
         return None
     return Interval(
         start or 0.0,
