@@ -155,6 +155,11 @@ def _output_failed(error: OSError) -> int:
 
 
 def report(error: HostcfgError) -> None:
+    """One line on stderr."""
+    note(str(error))
+
+
+def note(text: str) -> None:
     """One line on stderr; control characters are shown and not obeyed."""
-    line = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in str(error))
+    line = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
     click.echo(f"hostcfg: {line}", err=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from hostcfg.targets import HostSpec
-    from hostcfg.transports.base import Transport
+    from hostcfg.transports.base import Tell, Transport
     from hostcfg.transports.destination import Become, Destination
     from hostcfg.transports.prompts import Prompts
     from hostcfg.transports.ssh_context import SshContext
@@ -25,7 +25,8 @@ def make_prompts(*, ask_password: bool, ask_become_password: bool) -> Prompts:
 
     someone = sys.stdin.isatty()
     if not someone and (ask_password or ask_become_password):
-        raise UsageError("a password is asked for on a terminal, and standard input is none: use a key")
+        instead = "use a key" if ask_password else "let sudo or doas there take none (NOPASSWD, nopass)"
+        raise UsageError(f"a password is asked for on a terminal, and standard input is none: {instead}")
     return Prompts(
         passphrase=(lambda path: _ask(f"passphrase of {path}: ")) if someone else None,
         password=(lambda who: _ask(f"password of {who}: ")) if someone and ask_password else None,
@@ -76,14 +77,14 @@ def restore_terminal() -> None:
                 sys.stderr.write("\n")
 
 
-def make_ssh_context(*, timeout_s: float, accept_new: bool, prompts: Prompts) -> SshContext:
+def make_ssh_context(*, timeout_s: float, accept_new: bool, prompts: Prompts, tell: Tell) -> SshContext:
     """Everything about SSH that is read once for all hosts of a run."""
     from hostcfg.transports.lean import import_paramiko
 
     import_paramiko()
     from hostcfg.transports.ssh_context import SshContext
 
-    return SshContext(timeout_s=timeout_s, accept_new=accept_new, prompts=prompts)
+    return SshContext(timeout_s=timeout_s, accept_new=accept_new, prompts=prompts, tell=tell)
 
 
 def make_destination(spec: HostSpec, *, become: Become | None, identity: str | None) -> Destination:
@@ -115,8 +116,11 @@ def make_ssh(
     return SshTransport(make_destination(spec, become=become, identity=identity), context, near=near)
 
 
-def make_local(spec: HostSpec, become: Become | None, timeout_s: float, prompts: Prompts) -> Transport:
+def make_local(
+    spec: HostSpec, become: Become | None, timeout_s: float, prompts: Prompts, tell: Tell
+) -> Transport:
     """This machine."""
     from hostcfg.transports.local import LocalTransport
 
-    return LocalTransport(spec.name, timeout_s=timeout_s, become=spec.become or become, prompts=prompts)
+    way = spec.become or become
+    return LocalTransport(spec.name, timeout_s=timeout_s, become=way, prompts=prompts, tell=tell)

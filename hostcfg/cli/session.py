@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -91,6 +92,7 @@ class Session:
             timeout_s=self.timeout_s,
             accept_new=self.accept_new,
             prompts=self.prompts,
+            tell=self.tell,
         )
 
     @cached_property
@@ -123,10 +125,18 @@ class Session:
         from hostcfg.cli.reach import make_local, make_ssh
 
         if spec.kind == "local":
-            return make_local(spec, self.become, self.timeout_s, self.prompts)
+            return make_local(spec, self.become, self.timeout_s, self.prompts, self.tell)
         return make_ssh(
             spec, self.ssh, become=self.become, identity=self.identity, near=lambda: self._near(spec)
         )
+
+    def tell(self, host: str, text: str) -> None:
+        """With ``-v``, one line on stderr on what is done on a host."""
+        if self.verbose:
+            from hostcfg.cli import note
+
+            with suppress(OSError):  # nobody reads it any more, which is no fault of the host
+                note(f"{host}: {text}")
 
     def _near(self, spec: HostSpec) -> str:
         """What a name that is no host's may be a slip of; nothing for what the inventory names."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
 from hostcfg.lean import dataclass
@@ -45,6 +46,21 @@ class CommandResult:
     stdout: bytes
     stderr: bytes
     status: int | None
+
+
+Tell = Callable[[str, str], None]
+"""Is told a host's name and what is done there, for ``-v``; from any thread."""
+
+
+def tell_nobody(host: str, text: str) -> None:
+    """Nobody asked for ``-v``."""
+
+
+def told_result(command: Command, result: CommandResult, seconds: float) -> str:
+    """What came of a command, in one line without any of its output."""
+    size = f"{len(result.stdout) + len(result.stderr):,} bytes in {seconds:.1f} s"
+    end = "no status" if result.status is None else f"status {result.status}"
+    return f"ran {command.line.partition(' ')[0]}, {len(command.stdin):,} bytes of script: {end}, {size}"
 
 
 class Transport(ABC):

@@ -276,7 +276,7 @@ def refusal(program: Become, words: str, status: int | None, host: str) -> HostE
     elif "incorrect password" in lower or "authentication failed" in lower:
         advice = f"{program} does not accept the password"
     elif any(wanted in lower for wanted in _PASSWORD_WANTED):
-        advice = f"{program} wants a password and none was given"
+        advice = f"{program} wants a password and none was given (--ask-become-pass)"
     else:
         advice = f"{program} does not let this user run /bin/sh as root"
     return HostError("no_permission", f"{advice} ({said})", host=host)

@@ -54,11 +54,19 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A user certificate: ``public`` is the blob of the key that it is for."""
+    """A user certificate: ``public`` is the blob of the key that it is for, the times are Unix times."""
 
     path: str
     blob: bytes
     public: bytes
+    valid_after: int
+    valid_before: int
+
+    def problem(self, now: float) -> str:
+        """Why it can't be used at ``now``; empty if it can."""
+        if now >= self.valid_before:
+            return "is expired"
+        return "" if now >= self.valid_after else "is not valid yet"
 
 
 def read_identity(path: str) -> Identity | None:
@@ -110,7 +118,8 @@ def read_certificate(path: str) -> Certificate | None:
         if not isinstance(loaded, SSHCertificate):
             return None
         plain = loaded.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH)
-        return Certificate(path, base64.b64decode(words[1]), base64.b64decode(plain.split()[1]))
+        public = base64.b64decode(plain.split()[1])
+        return Certificate(path, base64.b64decode(words[1]), public, loaded.valid_after, loaded.valid_before)
     except (InputError, IndexError, ValueError, UnsupportedAlgorithm):
         return None
 

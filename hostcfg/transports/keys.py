@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import threading
+import time
 from typing import TYPE_CHECKING
 
 import paramiko
@@ -48,7 +49,7 @@ class KeyRing:
         """
         identities = self._identities_of(options, notes)
         agent = self._agent_keys(options, notes)
-        certificates = self._certificates_of(options)
+        certificates = self._certificates_of(options, notes)
         wanted = {identity.public for identity in identities if identity.public is not None}
         ready = [i for i in identities if i.key is not None]
         named, usual = (ready, []) if options.identity_files_named else ([], ready)
@@ -113,7 +114,7 @@ class KeyRing:
                 notes.append(f"{path} does not exist")
         return found
 
-    def _certificates_of(self, options: HostOptions) -> list[Certificate]:
+    def _certificates_of(self, options: HostOptions, notes: list[str]) -> list[Certificate]:
         found: list[Certificate] = []
         for path in (*options.certificate_files, *(f"{name}-cert.pub" for name in options.identity_files)):
             with self._lock:
@@ -122,6 +123,8 @@ class KeyRing:
                 certificate = self._certificates[path]
             if certificate is not None:
                 found.append(certificate)
+                if problem := certificate.problem(time.time()):  # of which the host says nothing
+                    notes.append(f"{path} {problem}")
         return found
 
     def _agent_keys(self, options: HostOptions, notes: list[str]) -> tuple[AgentKey, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import HostError
@@ -13,7 +14,10 @@ from hostcfg.transports.base import (
     DEFAULT_TIMEOUT_S,
     Command,
     CommandResult,
+    Tell,
     Transport,
+    tell_nobody,
+    told_result,
 )
 from hostcfg.transports.become import dialogue_for
 
@@ -37,12 +41,14 @@ class LocalTransport(Transport):
         become: Become | None = None,
         prompts: Prompts | None = None,
         limit_bytes: int = DEFAULT_LIMIT_BYTES,
+        tell: Tell = tell_nobody,
     ) -> None:
         super().__init__(host)
         self.timeout_s = timeout_s
         self.become = become
         self.prompts = prompts
         self.limit_bytes = limit_bytes
+        self.tell = tell
 
     def open(self) -> None:
         """Nothing to connect to."""
@@ -53,6 +59,7 @@ class LocalTransport(Transport):
     def run(self, command: Command, *, timeout_s: float | None = None) -> CommandResult:
         limit_s = self.timeout_s if timeout_s is None else timeout_s
         self.commands_run += 1
+        began = time.monotonic()
         try:
             if sys.platform == "win32":
                 result = self._run_on_windows(command, limit_s)
@@ -60,6 +67,7 @@ class LocalTransport(Transport):
                 result = self._run_on_posix(command, limit_s)
         except OSError as error:
             raise HostError("command", f"can't run it: {error.strerror}", host=self.host) from error
+        self.tell(self.host, told_result(command, result, time.monotonic() - began))
         return result
 
     if sys.platform == "win32":

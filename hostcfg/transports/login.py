@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 _BUDGET_BYTES = 1 << 20
 
 
-def log_in(session: Session, keys: KeyRing, prompts: Prompts, limit_s: float) -> None:
+def log_in(session: Session, keys: KeyRing, prompts: Prompts, limit_s: float) -> str:
     """Log in within ``limit_s``, for which time that a person takes to answer does not count.
 
+    What was accepted is returned, in words.
     HostError ``auth`` that says what was tried and what the server accepts; ``timeout``.
     """
-    _Login(session, keys, prompts, limit_s).run()
+    login = _Login(session, keys, prompts, limit_s)
+    login.run()
+    return login.tried[-1] if login.tried else "no proof at all"
 
 
 class _Login:

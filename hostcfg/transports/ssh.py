@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import socket
+import time
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import HostError
-from hostcfg.transports.base import Command, CommandResult, Transport
+from hostcfg.transports.base import Command, CommandResult, Transport, told_result
 from hostcfg.transports.become import dialogue_for
 from hostcfg.transports.known_hosts import fingerprint
 from hostcfg.transports.ssh_connect import Connection, connect
@@ -55,8 +56,11 @@ class SshTransport(Transport):
         dialogue = dialogue_for(command, host=self.host, become=self._become(), password=self._password())
         limit_s = self.context.timeout_s if timeout_s is None else timeout_s
         self.commands_run += 1
+        began = time.monotonic()
         try:
-            return dialogue.finish(connection.session.run(dialogue, limit_s, self.context.limit_bytes))
+            result = dialogue.finish(connection.session.run(dialogue, limit_s, self.context.limit_bytes))
+            self.context.tell(self.host, told_result(command, result, time.monotonic() - began))
+            return result
         except HostError as error:
             if error.kind == "no_permission":
                 self.context.prompts.become.forget(self.host)

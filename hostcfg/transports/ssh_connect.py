@@ -13,11 +13,13 @@ import paramiko
 from hostcfg.errors import HostError, UsageError
 from hostcfg.lean import dataclass
 from hostcfg.transports.destination import Destination, parse_destination
+from hostcfg.transports.known_hosts import fingerprint
 from hostcfg.transports.login import log_in
 from hostcfg.transports.proxy_command import ProxyCommand
 from hostcfg.transports.ssh_errors import Attempt, translated
 from hostcfg.transports.ssh_session import ClientTransport, Session
 from hostcfg.transports.wire import Stream, Wire, dial
+from hostcfg.transports.words import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,6 +60,7 @@ def connect(
     limit_s = min(context.timeout_s, options.connect_timeout_s or context.timeout_s)
     began = time.monotonic()
     known = context.host_keys.on_record(options)
+    context.tell(destination.name, _way(options, hops))
     stream, release = _stream(context, destination, options, hops, trail, limit_s)
     left_s = max(0.1, limit_s - (time.monotonic() - began)) if release is _nothing else limit_s
     wire = Wire(stream, context.timeout_s)
@@ -68,7 +71,9 @@ def connect(
         context.host_keys.verify(
             destination.name, options, connection.session.offered_key(), accept_new=context.accept_new
         )
-        log_in(connection.session, context.keys, context.prompts, context.timeout_s)
+        context.tell(destination.name, _met(connection.session))
+        accepted = log_in(connection.session, context.keys, context.prompts, context.timeout_s)
+        context.tell(destination.name, f"logged in as {options.user} with {accepted}")
     except HostError as error:
         connection.close()
         if isinstance(stream, ProxyCommand) and error.kind in ("unreachable", "timeout"):
@@ -79,6 +84,21 @@ def connect(
         connection.close()
         raise
     return connection
+
+
+def _way(options: HostOptions, hops: Sequence[str] | None) -> str:
+    """How the host is reached, in words."""
+    through = options.proxy_jump if hops is None else hops
+    way = f" through {', '.join(through)}" if through else ""
+    if not through and hops is None and options.proxy_command is not None:
+        way = " by its ProxyCommand"  # which may hold what is nobody's business
+    return f"connecting to {options.host_name} port {options.port}{way}"
+
+
+def _met(session: Session) -> str:
+    """Who answered, after its key was verified."""
+    server = printable(session.transport.remote_version)
+    return f"{server}, with the host key {fingerprint(session.host_key_blob)} that it should have"
 
 
 def _handshake(session: Session, left_s: float, limit_s: float) -> None:

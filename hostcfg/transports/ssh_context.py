@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hostcfg.files import home_expanded
-from hostcfg.transports.base import DEFAULT_LIMIT_BYTES, DEFAULT_TIMEOUT_S
+from hostcfg.transports.base import DEFAULT_LIMIT_BYTES, DEFAULT_TIMEOUT_S, Tell, tell_nobody
 from hostcfg.transports.host_keys import HostKeyStore
 from hostcfg.transports.keys import KeyRing
 from hostcfg.transports.prompts import Prompts
@@ -31,7 +31,7 @@ class SshContext:
     ``timeout_s`` bounds each of connect, login and command of a host.  ``accept_new`` takes unknown
     host keys and writes them to known_hosts; a changed key is refused all the same.
     ``config_files`` are ssh_config(5) files, the one that wins first.  ``limit_bytes`` is the most
-    that a command may print.  InputError if a configuration file is wrong.
+    that a command may print, ``tell`` is told what is done.  InputError if a configuration file is wrong.
     """
 
     def __init__(
@@ -42,12 +42,14 @@ class SshContext:
         config_files: Sequence[Path] = CONFIG_FILES,
         prompts: Prompts | None = None,
         limit_bytes: int = DEFAULT_LIMIT_BYTES,
+        tell: Tell = tell_nobody,
     ) -> None:
         logging.getLogger("paramiko").addHandler(
             logging.NullHandler()
         )  # its tracebacks are no user's business
         self.timeout_s = timeout_s
         self.accept_new = accept_new
+        self.tell = tell
         self.limit_bytes = limit_bytes
         self.prompts = prompts if prompts is not None else Prompts()
         self.config = SshConfig([home_expanded(str(path)) for path in config_files])

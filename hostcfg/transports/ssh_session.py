@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,7 @@ _AHEAD_BYTES = 1 << 17  # well below the window that OpenSSH grants
 _IDLE_S = 0.5  # between two looks at a quiet channel; data and its end wake at once
 _PIECES = 32  # of at most 32 KiB each, half the 2 MiB that paramiko lets a host send unread
 _BLOCKED_S = 0.02  # while input waits for the host's window
+_LINGER_S = 2.0  # of silence after the status, where a process in the background holds the output open
 
 
 class ClientTransport(ServiceRequestingTransport):
@@ -219,9 +221,11 @@ class Session:
         first = dialogue.start()
         pending = memoryview(b"" if self.transport.send_ahead(channel, first) else first)
         received = 0
+        last_s = time.monotonic()  # when something came, or the command had not ended
         while True:
             wake.rearm()
             over = channel.closed or (bool(channel.eof_received) and channel.exit_status_ready())
+            over = over or time.monotonic() - last_s > _LINGER_S
             stdout = channel.recv(_CHUNK_BYTES) if channel.recv_ready() else b""
             stderr = channel.recv_stderr(_CHUNK_BYTES) if channel.recv_stderr_ready() else b""
             received += len(stdout) + len(stderr)
@@ -237,6 +241,8 @@ class Session:
             pending = _send(channel, pending)
             if not pending and dialogue.input_ended and not channel.eof_sent and not channel.closed:
                 channel.shutdown_write()
+            if stdout or stderr or not channel.exit_status_ready():
+                last_s = time.monotonic()
             if not stdout and not stderr:
                 wake.wait(_BLOCKED_S if pending else _IDLE_S)
 

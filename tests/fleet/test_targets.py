@@ -127,3 +127,9 @@ def test_a_snapshot_of_the_first_hostcfg_does_not_say_which(folder: Path) -> Non
     assert "taken 2026-11-30 18:20:00+02:00 by hostcfg\n" in call(
         "show", "file:s/", "-o", "markdown", folder=folder
     ).stdout.replace("  \n", "\n")
+
+
+def test_verbose_says_what_is_done_on_each_host(folder: Path) -> None:
+    done = call("show", "local", "local", "-o", "json", "-v", folder=folder)
+    assert "hostcfg: local: ran /bin/sh, " in done.stderr
+    assert call("show", "local", "-o", "json", folder=folder).stderr == ""

@@ -251,6 +251,16 @@ def test_files_that_are_no_keys(
     assert "huge is larger than 64 MiB" in message
 
 
+def test_an_expired_certificate_is_told_since_the_host_does_not_say_so(
+    make_context: MakeContext, tmp_path: Path
+) -> None:
+    authority, key = make_key(tmp_path / "ca"), make_key(tmp_path / "me")
+    with SshServer(authorized=[authority], options=[f"TrustedUserCAKeys {authority}.pub"]) as server:
+        certificate = sign_key(authority, key, principals=server.user, validity="-2h:-1h")
+        message = refused(server, make_context(server, config=f"IdentityFile {key}\n"))
+        assert f"; {certificate} is expired" in message
+
+
 @pytest.mark.parametrize("how", ["beside", "named", "agent"])
 def test_certificate(make_context: MakeContext, tmp_path: Path, how: str) -> None:
     authority, key = make_key(tmp_path / "ca"), make_key(tmp_path / "me")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import subprocess
 import sys
 import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from hostcfg.errors import HostError
-from hostcfg.transports.base import Command
+from hostcfg.transports.base import Command, CommandResult
 from hostcfg.transports.destination import parse_destination
 from hostcfg.transports.ssh import SshTransport
 from tests.sshd import SshServer, fingerprint_of, system_user, wait_for
@@ -163,3 +165,28 @@ def test_any_login_shell(shell: str, make_context: MakeContext) -> None:
             result = host.run(Command.sh(script))
     assert result.stdout == b"a b\n/bin/sh\n"
     assert result.stderr == b"err\n"
+
+
+def test_a_process_left_in_the_background_does_not_cost_the_time_limit(
+    server: SshServer, make_context: MakeContext
+) -> None:
+    """What a login script starts holds the output open; the command has ended all the same."""
+    began = time.monotonic()
+    with SshTransport(parse_destination(server.destination), make_context(server, timeout_s=25)) as host:
+        result = host.run(Command("sleep 30 & echo all; echo errors >&2; exit 3"))
+    assert result == CommandResult(b"all\n", b"errors\n", 3)
+    assert time.monotonic() - began < 15
+
+
+def test_what_is_done_on_a_host_is_told(server: SshServer, make_context: MakeContext) -> None:
+    said: list[tuple[str, str]] = []
+    context = make_context(server, config=f"Host far\nHostName 127.0.0.1\nPort {server.port}\n")
+    context.tell = lambda host, text: said.append((host, text))
+    with SshTransport(parse_destination(f"{server.user}@far"), context) as host:
+        host.run(Command.sh("echo secret; exit 3"))
+    assert {who for who, _ in said} == {f"{server.user}@far"}
+    (way, met, login, ran) = (text for _, text in said)
+    assert way == f"connecting to 127.0.0.1 port {server.port}"
+    assert re.fullmatch(r"SSH-2\.0-OpenSSH_\S+.*, with the host key SHA256:\S+ that it should have", met)
+    assert login == f"logged in as {server.user} with {server.client_key}"
+    assert re.fullmatch(r"ran /bin/sh, 43 bytes of script: status 3, 7 bytes in \d\.\d s", ran)
