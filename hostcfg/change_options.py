@@ -6,10 +6,14 @@ from collections.abc import Callable, Sequence
 
 from hostcfg.changes import HostChange
 from hostcfg.lean import dataclass
+from hostcfg.model import Plan
 from hostcfg.transports.base import Transport
 
 Connect = Callable[[str], Transport]
 OnEvent = Callable[[str], None]
+Agreed = Callable[[Plan], None]
+"""Raises ChangeRefused for a plan that nobody has agreed to."""
+
 Each = Callable[[Callable[[HostChange], HostChange], Sequence[HostChange]], Sequence[HostChange]]
 """Does something to each host, in whatever order, and returns what came of it in the order given."""
 
@@ -21,6 +25,10 @@ def in_turn(work: Callable[[HostChange], HostChange], hosts: Sequence[HostChange
 
 def nothing(_: str) -> None:
     """Hears an event and does nothing."""
+
+
+def to_anything(_: Plan) -> None:
+    """Agrees to any plan: nobody was to be asked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hostcfg.change_options import Agreed, to_anything
 from hostcfg.changes import UNFINISHED, HostChange
 from hostcfg.errors import ChangeRefused
 from hostcfg.hostrun import ChangeOptions, Connect, Each, OnEvent, in_turn, nothing
@@ -56,8 +57,12 @@ def rollback_change(
     hosts: Collection[str] | None = None,
     each: Each = in_turn,
     on_event: OnEvent = nothing,
+    agreed: Agreed = to_anything,
 ) -> Rollback:
-    """Takes back a change on all its hosts, or on ``hosts``; ChangeRefused if nothing of it stands."""
+    """Takes back a change on all its hosts, or on ``hosts``; ChangeRefused if nothing of it stands.
+
+    ``agreed`` hears what is going to be written on a host that has the change, and may refuse it.
+    """
     change = journal.change(change_id)
     _refuse_if_alive(change)
     chosen = [h for h in change.hosts if hosts is None or h.host in hosts]
@@ -65,7 +70,8 @@ def rollback_change(
     waiting = [h for h in chosen if h.status in UNFINISHED]
     if not standing and not waiting:
         raise ChangeRefused(_nothing_stands(change, chosen))
-    run = HostsBack(journal, connect, read, options, on_event, journal.draft("rollback", of=change.id))
+    draft = journal.draft("rollback", of=change.id)
+    run = HostsBack(journal, connect, read, options, on_event, draft, agreed)
 
     def back(host: HostChange) -> HostChange:
         return settle_host(change, host, run) if host.status in UNFINISHED else take_back(host, run)

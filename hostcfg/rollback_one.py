@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from hostcfg.changes import Fault, HostChange
+from hostcfg.change_options import Agreed, to_anything
+from hostcfg.changes import UNFINISHED, Fault, HostChange
 from hostcfg.errors import HostcfgError, HostError, JournalError
 from hostcfg.hostrun import HostRun
 from hostcfg.hostrun_words import UNHEARD
@@ -35,6 +36,7 @@ class HostsBack:
     options: ChangeOptions
     on_event: OnEvent
     draft: Draft
+    agreed: Agreed = to_anything
 
 
 def take_back(done: HostChange, run: HostsBack) -> HostChange:
@@ -44,6 +46,8 @@ def take_back(done: HostChange, run: HostsBack) -> HostChange:
         with run.connect(done.host) as first:
             run.on_event("connected")
             back = plan_rollback(run.read(first, done.host), done, force=run.options.force)
+            if done.status not in UNFINISHED:  # those were asked about without a look at them
+                run.agreed(back.plan)
             run.on_event("planned")
             files = RollbackFiles(done, changer, run.options.force)
             left = list(back.left)

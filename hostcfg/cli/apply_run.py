@@ -14,7 +14,7 @@ from hostcfg.changes import UNFINISHED, Fault, HostChange, Run
 from hostcfg.cli import report
 from hostcfg.cli.apply_options import Asked, parse_check, run_check
 from hostcfg.cli.change_common import Hosts, Interrupts, Planner, ask, finish, need_someone, side_by_side
-from hostcfg.cli.change_preview import AsShown, show
+from hostcfg.cli.change_preview import Shown, show
 from hostcfg.cli.common import TROUBLE, Session
 from hostcfg.cli.plan import planned
 from hostcfg.errors import ChangeRefused, HostcfgError, InternalError, JournalError, UsageError
@@ -49,7 +49,7 @@ def apply_new(session: Session, specs: Sequence[HostSpec], asked: Asked, batch: 
     if len(names) > 1:
         run = Run(batches, {name: hosts.reach(name) for name in names}, asked.stored())
     draft = journal.draft("apply", profile=planner.document(), run=run)
-    allowed = planner if shown is None else AsShown(planner, shown)
+    allowed = planner if shown is None else Shown(shown).only(planner)
     return _Apply(session, hosts, journal, draft, asked, allowed).over(batches)
 
 

@@ -3,34 +3,49 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hostcfg.errors import ChangeRefused
+from hostcfg.errors import ChangeRefused, HostcfgError
 from hostcfg.model import Plan, Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from hostcfg.changes import HostChange
+    from hostcfg.cli.change_common import Hosts
     from hostcfg.cli.session import Session
     from hostcfg.model import Facts
 
 
-class AsShown:
-    """A planner that writes nothing but what was shown: facts may be others by the time of a yes."""
+class Shown:
+    """Plans as they were shown to whoever was asked: facts may be others by the time of a yes."""
 
-    def __init__(self, planner: Callable[[Facts], Plan], plans: Sequence[Plan]) -> None:
-        self._planner = planner
-        self._shown = {plan.host: {(step.key, step.to_raw) for step in plan.steps} for plan in plans}
+    def __init__(self, plans: Sequence[Plan]) -> None:
+        self._steps = {plan.host: {_shown(step) for step in plan.steps} for plan in plans}
 
-    def __call__(self, facts: Facts) -> Plan:
-        """The plan; ChangeRefused if it has a step that nobody was shown."""
-        plan = self._planner(facts)
-        new = [s.key for s in plan.steps if (s.key, s.to_raw) not in self._shown.get(plan.host, ())]
+    def refuse_others(self, plan: Plan) -> None:
+        """ChangeRefused for a plan with a step that nobody was shown."""
+        new = [step.key for step in plan.steps if _shown(step) not in self._steps.get(plan.host, ())]
         if new:
-            message = f"the plan that was shown has no such step, so nothing is written ({', '.join(new)})"
+            message = (
+                f"it is not as it was shown any more, so nothing is written ({', '.join(new)}): run it again"
+            )
             raise ChangeRefused(message, host=plan.host)
+
+    def only(self, planner: Callable[[Facts], Plan]) -> Callable[[Facts], Plan]:
+        """A planner that refuses what it was not shown."""
+
+        def plan(facts: Facts) -> Plan:
+            found = planner(facts)
+            self.refuse_others(found)
+            return found
+
         return plan
+
+
+def _shown(step: Step) -> tuple[str, str | None, str]:
+    return step.key, step.from_raw, step.to_raw
 
 
 def show(session: Session, plans: Sequence[Plan]) -> None:
@@ -42,8 +57,30 @@ def show(session: Session, plans: Sequence[Plan]) -> None:
     print_blocks(blocks, make_console(sys.stderr, color=session.color))
 
 
+def ways_back(session: Session, hosts: Hosts, standing: Sequence[HostChange], *, force: bool) -> list[Plan]:
+    """What taking hosts back would write, by a fresh look; who can't be looked at is told and left out."""
+    outcomes = session.read([hosts.spec(host.host) for host in standing], keep_text=True)
+    pairs = zip(outcomes, standing, strict=True)
+    found = [_way_back(one.facts, done, force=force) for one, done in pairs if one.facts is not None]
+    return [plan for plan in found if plan is not None]
+
+
+def _way_back(facts: Facts, done: HostChange, *, force: bool) -> Plan | None:
+    from hostcfg.cli import report
+    from hostcfg.rollback import plan_rollback
+
+    try:
+        back = plan_rollback(facts, done, force=force)
+    except HostcfgError as error:
+        report(error)
+        return None
+    paths = [file.before.path for file in done.files if file.after is not None]
+    return replace(back.plan, host=done.host, notes=back.left, files=dict.fromkeys(paths, ""))
+
+
 def backwards(host: HostChange) -> Plan:
     """What taking a host back would write, as far as the journal knows."""
+    asked = "what became of it, the host is asked first: only what still stands is taken back"
     steps = [
         Step(
             step.key,
@@ -56,4 +93,4 @@ def backwards(host: HostChange) -> Plan:
         for step in reversed(host.steps)
         if step.from_raw is not None and step.outcome != "unchanged"
     ]
-    return Plan(host.host, host.os, steps)
+    return Plan(host.host, host.os, steps, (asked,))

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from hostcfg.apply import ChangeOptions
+    from hostcfg.change_options import Agreed
     from hostcfg.changes import Change, HostChange
+    from hostcfg.cli.change_common import Hosts
     from hostcfg.journal import Journal
 
 
@@ -54,6 +56,7 @@ def rollback(
     hostcfg rollback --unfinished --yes
     """
     from hostcfg.apply import ChangeOptions
+    from hostcfg.change_options import to_anything
     from hostcfg.cli.change_common import Hosts, Interrupts, chosen, finish, side_by_side
     from hostcfg.journal import Journal
     from hostcfg.rollback import newest_in_force, rollback_change
@@ -66,8 +69,8 @@ def rollback(
         return _settle(session, journal, options, yes=yes)
     change = journal.change(change_id) if change_id is not None else newest_in_force(journal, host)
     wanted = chosen(session, [one.host for one in change.hosts if host is None or one.host == host])
-    _ask(session, change, wanted, yes=yes)
     hosts = Hosts(session, known=change.hosts)
+    agreed = to_anything if yes else _ask(session, change, wanted, hosts, force=force)
     with Interrupts() as interrupts:
         done = rollback_change(
             change.id,
@@ -77,41 +80,53 @@ def rollback(
             options=options,
             hosts=wanted,
             each=side_by_side(session, interrupts),
+            agreed=agreed,
         )
     left = _not_reached(change, wanted, done.hosts)
     code = finish(session, done.id, done.hosts, not_reached=left, rolled_back=True, of=change.id)
     return interrupts.code(code)
 
 
-def _ask(session: Session, change: Change, wanted: Sequence[str], *, yes: bool) -> None:
-    """What would be written, and whether it shall; no question where nothing stands."""
-    from hostcfg.changes import UNFINISHED
+def _ask(session: Session, change: Change, wanted: Sequence[str], hosts: Hosts, *, force: bool) -> Agreed:
+    """What would be written, and whether it shall; no question where nothing would be.
+
+    Returns what refuses all else: a host may be another one by the time of a yes.
+    """
     from hostcfg.cli.change_common import ask, need_someone
-    from hostcfg.cli.change_preview import backwards, show
+    from hostcfg.cli.change_preview import Shown, backwards, show, ways_back
     from hostcfg.rollback import in_force
 
-    need_someone(yes=yes)
-    standing = [h for h in change.hosts if in_force(change, h) or h.status in UNFINISHED]
-    plans = [backwards(host) for host in standing if host.host in wanted]
-    if plans and not yes:
+    need_someone(yes=False)
+    mine = [host for host in change.hosts if host.host in wanted]
+    plans = [backwards(host) for host in mine if _hangs(host)]
+    plans += ways_back(session, hosts, [host for host in mine if in_force(change, host)], force=force)
+    if plans:
         show(session, plans)
-        ask(f"take back {change.id} ({_what(change, wanted)})?", yes=yes, no="not taken back")
+    if any(plan.steps or plan.files for plan in plans):
+        ask(f"take back {change.id} ({_what(change, wanted)})?", yes=False, no="not taken back")
+    return Shown(plans).refuse_others
+
+
+def _hangs(host: HostChange) -> bool:
+    from hostcfg.changes import UNFINISHED
+
+    return host.status in UNFINISHED
 
 
 def _not_reached(change: Change, wanted: Sequence[str], done: Sequence[HostChange]) -> list[str]:
     """Hosts that still have the change, since the rollback was interrupted before their turn."""
-    from hostcfg.changes import UNFINISHED
     from hostcfg.rollback import in_force
 
     reached = {host.host for host in done}
-    standing = [h.host for h in change.hosts if in_force(change, h) or h.status in UNFINISHED]
+    standing = [h.host for h in change.hosts if in_force(change, h) or _hangs(h)]
     return [name for name in standing if name in wanted and name not in reached]
 
 
 def _settle(session: Session, journal: Journal, options: ChangeOptions, *, yes: bool) -> int:
     """Every unfinished change: ask its hosts, and have them restored."""
     from hostcfg.cli import report
-    from hostcfg.cli.change_common import Hosts, Interrupts, ask, chosen, finish, side_by_side
+    from hostcfg.cli.change_common import Hosts, Interrupts, ask, chosen, finish, need_someone, side_by_side
+    from hostcfg.cli.change_preview import backwards, show
     from hostcfg.rollback import settle_change
 
     changes = journal.unfinished()
@@ -120,6 +135,9 @@ def _settle(session: Session, journal: Journal, options: ChangeOptions, *, yes: 
         return finish(session, None, [])
     wanted = set(chosen(session, list(dict.fromkeys(host.host for c in changes for host in c.hosts))))
     changes = [c for c in changes if not c.hosts or any(host.host in wanted for host in c.hosts)]
+    need_someone(yes=yes)
+    if not yes:
+        show(session, [backwards(h) for c in changes for h in c.hosts if _hangs(h) and h.host in wanted])
     ask(
         f"take back what did not reach its end ({', '.join(c.id for c in changes[:5])})?",
         yes=yes,

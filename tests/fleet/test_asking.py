@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hostcfg.changes import HostChange, StepResult
-from hostcfg.cli.change_preview import AsShown, backwards
+from hostcfg.cli.change_preview import Shown, backwards
 from hostcfg.errors import ChangeRefused
 from hostcfg.model import Facts, Plan, Step
 from tests.fleet.lab import Fleet, Ran
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 WAN = ("--profile", "wan", "--rate", "1gbit", "--rtt", "80ms")
-PROBING = "net.ipv4.tcp_mtu_probing"
+PROBING, RMEM = "net.ipv4.tcp_mtu_probing", "net.ipv4.tcp_rmem"
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +48,89 @@ def at_terminal(fleet: Fleet, answer: bytes, *words: str) -> Ran:
     os.close(theirs)
     os.close(ours)
     return Ran(done.stdout, done.stderr, done.returncode)
+
+
+def meanwhile(fleet: Fleet, action: Callable[[], object], *words: str) -> Ran:
+    """A yes that comes after ``action``, which comes after the question."""
+    ours, theirs = pty.openpty()
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("SSH_", "HOSTCFG_"))}
+    state = {"HOME": str(fleet.folder), "HOSTCFG_STATE": str(fleet.folder / "state"), "TERM": "dumb"}
+    command = [*fleet.prefix, sys.executable, "-m", "hostcfg", *words, "-i", str(fleet.inventory)]
+    with subprocess.Popen(
+        [*command, "-o", "json"],
+        env={**kept, **state},
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        said = ""
+        while "[y/N]" not in said:
+            more = process.stderr.read(1)
+            assert more, said
+            said += more
+        action()
+        os.write(ours, b"y\n")
+        stdout, rest = process.communicate(timeout=120)
+    os.close(theirs)
+    os.close(ours)
+    return Ran(stdout, said + rest, process.returncode)
+
+
+@pytest.mark.root
+def test_a_host_that_changes_between_the_question_and_the_yes_is_left_alone(fleet: Fleet) -> None:
+    start = fleet.snapshots()
+    host = fleet.hosts["h01"]
+    before = host.get(RMEM)
+    late = meanwhile(fleet, lambda: host.set(RMEM, "4096 131072 6000000"), "apply", "h01", *WAN)
+    assert late.code == 2
+    said = "h01: it is not as it was shown any more, so nothing is written ({}): run it again"
+    assert said.format(RMEM) in late.stderr
+    host.set(RMEM, before)
+    assert fleet.snapshots() == start
+
+    change_id = fleet.change("apply", "h01", *WAN).document["id"]
+    wanted = host.get(PROBING)
+    host.set(PROBING, "2")
+    stays = at_terminal(fleet, b"n\n", "rollback", change_id)
+    assert f"{PROBING}: someone changed it to '2' since, so it is left alone" in " ".join(
+        stays.stderr.split()
+    )
+    later = meanwhile(fleet, lambda: host.set(PROBING, wanted), "rollback", change_id)
+    assert (later.code, said.format(PROBING) in later.stderr) == (2, True)
+    back = at_terminal(fleet, b"y\n", "rollback", change_id)
+    assert back.code == 0, back.stderr
+    assert fleet.snapshots() == start
+
+
+@pytest.mark.root
+def test_the_way_back_with_nothing_left_to_write_asks_nothing(fleet: Fleet) -> None:
+    start = fleet.snapshots()
+    host = fleet.hosts["h01"]
+    done = fleet.change("apply", "h01", *WAN).document
+    for step in done["hosts"][0]["steps"]:
+        host.set(step["key"], step["from"])
+    back = at_terminal(fleet, b"", "rollback", done["id"])
+    assert (back.code, "[y/N]" in back.stderr, "nothing to do" in back.stderr) == (0, False, True), (
+        back.stderr
+    )
+    assert fleet.snapshots() == start
+
+
+@pytest.mark.root
+def test_a_file_that_goes_back_is_shown_and_what_hangs_is_too(fleet: Fleet) -> None:
+    start = fleet.snapshots()
+    held = fleet.change("apply", "h01", *WAN, "--persist", "--hold", "--revert-in", "300").document["id"]
+    hangs = at_terminal(fleet, b"n\n", "rollback", "--unfinished")
+    text = " ".join(hangs.stderr.split())
+    assert text.index(PROBING) < text.index("the host is asked first") < text.index("[y/N]")
+    assert fleet.run("confirm", held, "-i", str(fleet.inventory)).code == 0
+    stays = at_terminal(fleet, b"n\n", "rollback", held)
+    assert "/etc/sysctl.d/90-hostcfg.conf would be written once it is confirmed" in stays.stderr
+    back = at_terminal(fleet, b"y\n", "rollback", held)
+    assert back.code == 0, back.stderr
+    assert fleet.snapshots() == start
 
 
 @pytest.mark.root
@@ -83,12 +166,16 @@ def test_nothing_is_written_that_was_not_shown() -> None:
     facts = Facts("h", "linux", "", (6, 1), {}, {})
     steps = [Step("a", "0", "1", "do", "undo"), Step("b", "0", "1", "do", "undo")]
     plan = Plan("h", "linux", steps)
-    assert AsShown(lambda _: plan, [plan])(facts) is plan
-    assert AsShown(lambda _: Plan("h", "linux", ()), [])(facts).steps == ()
-    with pytest.raises(ChangeRefused, match=r"^h: the plan that was shown has no such step.*\(b\)$"):
-        AsShown(lambda _: plan, [Plan("h", "linux", steps[:1])])(facts)
-    with pytest.raises(ChangeRefused, match=r"\(a, b\)$"):
-        AsShown(lambda _: plan, [])(facts)
+    assert Shown([plan]).only(lambda _: plan)(facts) is plan
+    assert Shown([]).only(lambda _: Plan("h", "linux", ()))(facts).steps == ()
+    said = r"^h: it is not as it was shown any more, so nothing is written \(b\): run it again$"
+    with pytest.raises(ChangeRefused, match=said):
+        Shown([Plan("h", "linux", steps[:1])]).only(lambda _: plan)(facts)
+    with pytest.raises(ChangeRefused, match=r"\(a, b\)"):
+        Shown([]).only(lambda _: plan)(facts)
+    others = [Step("a", "7", "1", "do", "undo"), steps[1]]  # somebody changed it: there is another way back
+    with pytest.raises(ChangeRefused, match=r"\(a\)"):
+        Shown([Plan("h", "linux", others)]).refuse_others(plan)
 
 
 def test_the_way_back_as_the_journal_knows_it() -> None:
