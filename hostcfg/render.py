@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hostcfg.platforms.base import Key, Platform, ProfileContext, RenderStyle
     from hostcfg.profiles.structure import Profile
 
-_WIDTH = 90
+_WIDTH = 76  # a line of 80 with the longest sign of a comment, "rem "
 RULE_WORDS = {"exact": "", "at_least": "at least ", "at_most": "at most ", "one_of": "one of "}
 
 
@@ -54,7 +54,7 @@ def render_profile(
     risk = _risk(values, platform)
     looks = style == "script" and platform.uname is not None
     header = list(_header(profile, platform, link, draft, wanted.notes, looks=looks))
-    warning = wrap(f"WARNING: {risk}", _WIDTH, subsequent_indent="  ") if risk is not None else []
+    warning = _hung(f"WARNING: {risk}") if risk is not None else []
     stays = _stays(wanted.targets, platform, draft)
     return platform.render(values, style, [header[0], *warning, *header[1:]], stays)
 
@@ -128,9 +128,14 @@ def _encode(draft: _Draft, target: Target, keys: Mapping[str, Key], context: Pro
 def _put(draft: _Draft, target: Target, key: str, raw: str) -> None:
     draft.values[key] = raw
     name = key if target.key is not None else f"{key}: {target.setting}"
-    draft.comments.append(f"{name} {RULE_WORDS[target.rule]}{_shown(target.value)}")
+    draft.comments += _hung(f"{name} {RULE_WORDS[target.rule]}{_shown(target.value)}")
     reason = f"{target.reason} ({target.capped})" if target.capped else target.reason
-    draft.comments += [f"  {line}" for line in wrap(reason, _WIDTH)]
+    draft.comments += wrap(reason, _WIDTH, initial_indent="  ", subsequent_indent="  ")
+
+
+def _hung(text: str) -> list[str]:
+    """Lines of a comment, all but the first one indented; a long word, such as a key, stays whole."""
+    return wrap(text, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def _shown(value: Value) -> str:
@@ -205,19 +210,19 @@ def _header(
     yield f"hostcfg profile {profile.name} for {platform.title}"
     yield from wrap(profile.summary, _WIDTH)
     if link is not None:
-        yield (
+        yield from _hung(
             f"link: {format_rate(link.rate_bps)}, RTT {format_time(link.rtt_s)}, "
             f"bandwidth-delay product {format_size(link.bdp_bytes)}"
         )
     if looks:
-        yield "A value within its rule is left alone; the rest of a triple gets its stock values."
+        yield "A value within its rule is left alone, and so is the rest of a triple."
     else:
-        yield "Values are for a host with stock settings; where one is already beyond its rule, leave it."
+        yield "Values are for a host with stock settings; leave one beyond its rule."
     if release := platform.profile_context(None).assumed_release:
-        yield f"Stock values are those of {release}; another release may have others."
+        yield from _hung(f"Stock values are those of {release}; another release may have others.")
     yield ""
     yield from draft.comments
     for text in draft.left_out:
-        yield from wrap(f"left out: {text}", _WIDTH, subsequent_indent="  ")
+        yield from _hung(f"left out: {text}")
     for note in notes:
-        yield from wrap(f"note: {note}", _WIDTH, subsequent_indent="  ")
+        yield from _hung(f"note: {note}")

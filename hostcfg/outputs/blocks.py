@@ -36,11 +36,15 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column; numbers stand at the right.  ``fixed`` columns are never wrapped."""
+    """A column; numbers stand at the right.  ``fixed`` columns are never wrapped.
+
+    ``below``, of a last column: a cell that has no room in its line stands under it, whole.
+    """
 
     title: str
     right: bool = False
     fixed: bool = False
+    below: bool = False
 
 
 @dataclass(frozen=True, slots=True)

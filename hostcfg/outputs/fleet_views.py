@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from hostcfg.reader import Outcome
 
 FEW = 3
-"""Up to so many hosts are shown in full and without a summary."""
+"""Up to so many hosts are shown in full, and without a table of them."""
 
 _SEVERITY = {"error": 0, "warning": 1, "info": 2}
 _NO_FINDING = 3
@@ -63,6 +63,11 @@ def _summary(total: int, aside: str, columns: Sequence[Column], rows: Sequence[R
     return [Heading(f"{total} hosts", aside), Table(columns, rows)]
 
 
+def count_of_hosts(total: int, tallies: Iterable[Tally]) -> list[Block]:
+    """One line for several hosts: what became of how many; none for a single one."""
+    return [Heading(f"{total} hosts", _tally_text(tallies))] if total > 1 else []
+
+
 def rank_outcomes(outcomes: Iterable[Outcome]) -> list[Outcome]:
     """Hosts that could not be read first, then those with the worst findings."""
     return sorted(outcomes, key=lambda o: (o.facts is not None, _severity(_worst_of(o.facts))))
@@ -103,10 +108,11 @@ def rank_audits(audits: Iterable[HostAudit]) -> list[HostAudit]:
 def diff_tallies(audit: ProfileAudit, link: str = "") -> list[Tally]:
     """How many hosts differ from the profile; ``link`` is said after its name."""
     statuses = [host.status for host in audit.hosts]
+    differ, same = statuses.count("differs"), statuses.count("same")
     return [
         Tally(statuses.count("error"), "could not be read", "error"),
-        Tally(statuses.count("differs"), f"differ from {audit.profile_name}{link}", "warning"),
-        Tally(statuses.count("same"), "have no difference", "good"),
+        Tally(differ, f"differ{'s' * (differ == 1)} from {audit.profile_name}{link}", "warning"),
+        Tally(same, "has no difference" if same == 1 else "have no difference", "good"),
     ]
 
 

@@ -20,7 +20,7 @@ def parse_blocks(parsed: Parsed, file: str | None) -> list[Block]:
     plain = {k: v for k, v in parsed.values.items() if not _is_rows(v)}
     if plain:
         rows = [Row((key, _text(value))) for key, value in plain.items()]
-        blocks.append(Table((Column("Name"), Column("Value")), rows))
+        blocks.append(Table((Column("Name", fixed=True), Column("Value")), rows))
     for name, value in {**parsed.values, **parsed.extra}.items():
         if name in plain:
             continue

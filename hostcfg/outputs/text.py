@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -83,6 +84,7 @@ def _print_block(block: Block, console: Console) -> None:
 
 def _print_table(table: Table, console: Console) -> None:
     """One rich table while no row has a detail, else one for each run of rows up to a detail."""
+    table = _with_cells_below(table, console.width - 2)
     widths = _widths(table, console.width - 2)
     header = _grid(table, widths)
     header.add_row(*(Text(c.title, style="bold dim") for c in table.columns))
@@ -123,6 +125,23 @@ def _widths(table: Table, room: int) -> list[int]:
             able = [i for i in candidates if wanted[i] > floors[i]]
             wanted[max(able, key=lambda i: wanted[i])] -= 1
     return wanted
+
+
+def _with_cells_below(table: Table, room: int) -> Table:
+    """``table`` with what has no room in a last column that is ``below`` as its row's detail."""
+    if not table.columns or not table.columns[-1].below:
+        return table
+    others = range(len(table.columns) - 1)
+    taken = sum(_wanted(table, i) if table.columns[i].fixed else _widest_whole(table, i) for i in others)
+    left = max(room - taken - 2 * len(others), cell_len(table.columns[-1].title))
+    return replace(table, rows=[_cell_below(row, left) for row in table.rows])
+
+
+def _cell_below(row: Row, left: int) -> Row:
+    *cells, last = row.cells
+    if cell_len(visible(last)) <= left:
+        return row
+    return replace(row, cells=(*cells, ""), detail=f"{last}: {row.detail}" if row.detail else last)
 
 
 def _widest_whole(table: Table, index: int) -> int:

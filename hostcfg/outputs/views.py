@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 from hostcfg.model import State
 from hostcfg.outputs.blocks import Block, Column, Heading, Paragraph, Row, Table, Tone
 from hostcfg.outputs.documents import named_values
-from hostcfg.outputs.fleet_views import FEW, diff_summary, show_summary
+from hostcfg.outputs.fleet_views import (
+    FEW,
+    count_of_hosts,
+    diff_summary,
+    diff_tallies,
+    show_summary,
+    show_tallies,
+)
 from hostcfg.outputs.system import system_of
 from hostcfg.settings import SETTINGS
 from hostcfg.units import format_rate, format_size, format_time
@@ -56,17 +63,19 @@ def finding_blocks(findings: Sequence[Finding]) -> list[Block]:
 def show_blocks(outcomes: Sequence[Outcome], *, details: bool = True) -> list[Block]:
     """Facts of each host: settings with their native keys, interfaces, what is persisted, findings.
 
-    Several hosts have a summary before them, or instead where ``details`` are not wanted.
+    Many hosts have a summary before them, or instead where ``details`` are not wanted; a few, one line
+    after them.
     """
     blocks: list[Block] = []
-    if len(outcomes) > FEW or not details:
+    many = len(outcomes) > FEW or not details
+    if many:
         blocks += show_summary(outcomes)
     for outcome in outcomes if details else ():
         if outcome.facts is None:
             blocks.append(Heading(outcome.spec.name, "could not be read", "error"))
             continue
         blocks += _facts_blocks(outcome.facts)
-    return blocks
+    return blocks if many else [*blocks, *count_of_hosts(len(outcomes), show_tallies(outcomes))]
 
 
 def _facts_blocks(facts: Facts) -> list[Block]:
@@ -74,13 +83,16 @@ def _facts_blocks(facts: Facts) -> list[Block]:
     rows = [_reading_row(r) for r in readings if r.state is not State.UNSUPPORTED]
     blocks: list[Block] = [
         Heading(facts.host, _host_aside(facts)),
-        Table((Column("Setting", fixed=True), Column("Value", right=True), Column("Native key")), rows),
+        Table(
+            (Column("Setting", fixed=True), Column("Value", right=True), Column("Native key", below=True)),
+            rows,
+        ),
     ]
     if facts.interfaces:
         blocks.append(_interface_table(facts.interfaces))
     boot = [b for b in facts.boot if b.key in facts.native]  # a distribution also sets what is not TCP's
     if boot:
-        columns = (Column("Set at boot"), Column("Value", right=True), Column("By"))
+        columns = (Column("Set at boot", fixed=True), Column("Value", right=True), Column("By"))
         blocks.append(
             Table(
                 columns,
@@ -140,14 +152,16 @@ def _known(value: int | None) -> str:
 def diff_blocks(audit: ProfileAudit, *, details: bool = True) -> list[Block]:
     """Each host against the profile: current, target, rule and reason, and what it means.
 
-    Several hosts have a summary before them, or instead where ``details`` are not wanted.
+    Many hosts have a summary before them, or instead where ``details`` are not wanted; a few, one line
+    after them.
     """
     blocks: list[Block] = []
-    if len(audit.hosts) > FEW or not details:
-        blocks += diff_summary(audit, link_text(audit.link))
+    many, link = len(audit.hosts) > FEW or not details, link_text(audit.link)
+    if many:
+        blocks += diff_summary(audit, link)
     for host in audit.hosts if details else ():
         blocks += _audit_blocks(host, audit)
-    return blocks
+    return blocks if many else [*blocks, *count_of_hosts(len(audit.hosts), diff_tallies(audit, link))]
 
 
 def _audit_blocks(host: HostAudit, audit: ProfileAudit) -> list[Block]:
@@ -210,7 +224,7 @@ def host_diff_blocks(a: Facts, b: Facts, difference: HostDifference) -> list[Blo
         if only:
             blocks.append(Paragraph(f"{', '.join(only)}", label=f"only {host} has"))
     if difference.native:
-        columns = (Column("Native key"), Column(a.host, right=True), Column(b.host, right=True))
+        columns = (Column("Native key", fixed=True), Column(a.host, right=True), Column(b.host, right=True))
         rows = [Row((p.key, _raw(p.a), _raw(p.b))) for p in difference.native]
         blocks.append(Table(columns, rows))
     return blocks

@@ -84,3 +84,46 @@ def test_text_in_markdown_shows_as_itself(text: str, written: str) -> None:
     assert to_markdown([Paragraph(text)]) == f"{written}\n"
     cell = Table((Column("-"),), [Row(("= 1",))])
     assert to_markdown([cell]) == "| - |\n| --- |\n| = 1 |\n"  # a cell opens no line
+
+
+def drawn(table: Table) -> str:
+    stream = io.StringIO()
+    print_blocks([table], make_console(stream))
+    return stream.getvalue()
+
+
+LONG_KEY = "net.ipv4.tcp_available_congestion_control"
+
+
+def test_a_key_without_room_in_its_line_stands_below_it() -> None:
+    """28 + 2 + 16 + 2 leave 30 of the 78 columns."""
+    rows = [
+        Row(("congestion_control_available", "reno cubic bbr dctcp htcp westwood", LONG_KEY)),
+        Row(("send_not_sent_lowat", "4294967295 bytes", "net.ipv4.tcp_notsent_lowat")),
+        Row(("mtu_probing", "on", "k" * 31), "why"),
+        Row(("sack", "on", "k" * 30)),
+    ]
+    columns = (Column("Setting", fixed=True), Column("Value", right=True), Column("Native key", below=True))
+    assert drawn(Table(columns, rows)) == (
+        "  Setting                                  Value  Native key\n"
+        "  congestion_control_available    reno cubic bbr\n"
+        f"{'dctcp htcp':>48}\n"
+        f"{'westwood':>48}\n"
+        f"      {LONG_KEY}\n"
+        "  send_not_sent_lowat           4294967295 bytes  net.ipv4.tcp_notsent_lowat\n"
+        "  mtu_probing                                 on\n"
+        f"      {'k' * 31}: why\n"
+        f"  sack                                        on  {'k' * 30}\n"
+    )
+
+
+@pytest.mark.parametrize("values", [("4096 131072 6291456", "4096 65536 65536"), ("v" * 60, "w" * 60)])
+def test_no_key_is_broken_while_another_column_can_give_way(values: tuple[str, str]) -> None:
+    columns = (
+        Column("Native key", fixed=True),
+        Column("file:/srv/far-end/london-1.txt", right=True),
+        Column("file:/srv/far-end/bristol-1.txt", right=True),
+    )
+    text = drawn(Table(columns, [Row((LONG_KEY, *values))]))
+    assert LONG_KEY in text
+    assert max(map(len, text.splitlines())) <= 80

@@ -117,7 +117,7 @@ def test_script() -> None:
         "sysctl -w net.ipv4.tcp_sack=1 || status=1\n"
         "sysctl -w net.core.default_qdisc=fq || status=1\n"
         "sysctl -w net.ipv4.tcp_congestion_control=bbr || status=1\n"
-        "# Interfaces that are there already keep their queueing discipline; for each of them:\n"
+        "# Interfaces that are there keep their queueing discipline; for each of them:\n"
         "#   tc qdisc replace dev INTERFACE root fq\nexit $status\n"
     )
 

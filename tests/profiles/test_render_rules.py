@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hostcfg.model import Link
-from hostcfg.platforms import all_platforms, get_platform
+from hostcfg.pasted import parse_pasted
+from hostcfg.platforms import all_parsers, all_platforms, get_platform
 from hostcfg.platforms.base import Bound, Stays
 from hostcfg.platforms.posix.stays import only_where, unless_it_stays
 from hostcfg.profiles import find_profile, load_profile
@@ -111,6 +112,7 @@ NAMESPACE = ["unshare", "--net", "--mount", "sh", "-c"]
     [
         ("4096 131072 67108864", "4096\t131072\t67108864"),  # raised on purpose: stays
         ("4096 131072 6291456", "4096\t131072\t25000000"),
+        ("8192 524288 6291456", "8192\t524288\t25000000"),  # a first size of the admin's own stays too
     ],
 )
 def test_the_script_leaves_a_larger_maximum_alone(now: str, after: str, tmp_path: Path) -> None:
@@ -124,3 +126,42 @@ def test_the_script_leaves_a_larger_maximum_alone(now: str, after: str, tmp_path
     before, algorithm, memory = done.stdout.splitlines()
     assert memory == after, done.stderr
     assert algorithm == (before if before in {"bbr", "cubic", "htcp"} else "cubic")
+
+
+SHELLS = ("dash", "bash", "mksh", "yash", "busybox sh")
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("shell", [shell for shell in SHELLS if shutil.which(shell.split()[0])])
+@pytest.mark.parametrize("name", ["wan", "lan", "rfc1323-off", "default"])
+def test_a_second_run_changes_nothing_whatever_the_shell(name: str, shell: str, tmp_path: Path) -> None:
+    path = tmp_path / "script.sh"
+    path.write_text(render_profile(find_profile(name), get_platform("linux"), Link(1e9, 0.08), {}, "script"))
+    every = "cat /proc/sys/net/ipv4/tcp_*mem /proc/sys/net/ipv4/tcp_[a-l]* /proc/sys/net/ipv4/tcp_[n-z]*"
+    run = (
+        "sysctl -qw 'net.ipv4.tcp_wmem=8192 262144 67108864' net.ipv4.tcp_mtu_probing=0\n"
+        f"{shell} {path} >&2\n{every}\necho ----\n{shell} {path} >&2\n{every}\n"
+        "echo ----\ncat /proc/sys/net/ipv4/tcp_wmem"
+    )
+    done = subprocess.run([*NAMESPACE, run], capture_output=True, text=True)
+    once, twice, memory = done.stdout.split("----\n")
+    assert once == twice
+    assert (
+        memory.split()
+        == {
+            "wan": ["8192", "262144", "67108864"],  # more than is wanted
+            "lan": ["8192", "262144", "20000000"],  # 2 x BDP, and no lower than that
+            "rfc1323-off": ["8192", "131072", "131072"],
+            "default": ["4096", "16384", "4194304"],
+        }[name]
+    )
+
+
+def test_a_script_of_linux_reads_back_as_what_the_profile_wants(tmp_path: Path) -> None:
+    """Though a triple's other numbers are the host's own there, the stock ones stand beside them."""
+    path = tmp_path / "wan.sh"
+    path.write_text(render_profile(find_profile("wan"), get_platform("linux"), Link(1e9, 0.08), {}, "script"))
+    parsed = parse_pasted(path.read_text(), all_parsers())
+    assert parsed is not None
+    assert parsed.values["net.ipv4.tcp_rmem"] == [4096, 131072, 25_000_000]
+    assert parsed.values["net.core.rmem_max"] == 25_000_000

@@ -62,7 +62,7 @@ def test_what_could_not_be_read_is_named_with_its_kind() -> None:
     assert ran.code == 2
     assert len(ran.stderr.splitlines()) == 1
     said = text_of(ran.stdout)
-    assert "1 could not be read 1 differ from wan" in said
+    assert "1 could not be read 1 differs from wan" in said
     assert "file:no-such.txt input no-such.txt: can't be read: No such file or directory" in said
 
 

@@ -25,7 +25,7 @@ from hostcfg.platforms.linux.keys import (
     words_of,
 )
 from hostcfg.platforms.linux.native import is_key
-from hostcfg.platforms.posix.stays import only_where, unless_it_stays
+from hostcfg.platforms.posix.stays import only_where, unless_it_stays, within_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -140,10 +140,15 @@ def _script(
 
 
 def _careful(key: str, raw: str, stays: Mapping[str, Stays]) -> str:
-    command = set_command(key, raw)
-    if split_key(key)[0] != "sysctl":
+    """The command behind a look; of a triple the host keeps what no rule is about, where it can be read."""
+    command, bounds = set_command(key, raw), stays.get(key)
+    if split_key(key)[0] != "sysctl" or bounds is None:
         return command
-    return unless_it_stays(f"sysctl -n {shlex.quote(key)}", command, stays.get(key))
+    read = f"sysctl -n {shlex.quote(key)}"
+    own = within_bounds(raw, bounds)
+    if own is not None and shlex.quote(key) == key:
+        command = f"sysctl -w \"{key}=$({read} | awk '{own}')\" || {command}"
+    return unless_it_stays(read, command, bounds)
 
 
 def _config(
@@ -152,7 +157,7 @@ def _config(
     values = list(values)
     sysctls = [(key, raw) for key, raw in values if split_key(key)[0] == "sysctl"]
     others = [(key, raw) for key, raw in values if split_key(key)[0] != "sysctl"]
-    lines = [*_comments(header), f"# For {PERSIST_PATH}; to load it now: sysctl -p {PERSIST_PATH}"]
+    lines = [*_comments(header), f"# For {PERSIST_PATH}; to load it now:", f"#   sysctl -p {PERSIST_PATH}"]
     for key, raw in sysctls:
         set_command(key, raw)  # refuses what could not be written
         line = f"{key} = {' '.join(words_of(raw))}"
@@ -172,6 +177,6 @@ def _present_interfaces(values: Sequence[tuple[str, str]]) -> list[str]:
     if default is None or any(key.startswith("qdisc/") for key, _ in values):
         return []
     return [
-        "# Interfaces that are there already keep their queueing discipline; for each of them:",
+        "# Interfaces that are there keep their queueing discipline; for each of them:",
         f"#   {set_command('qdisc/INTERFACE', default)}",
     ]

@@ -31,6 +31,24 @@ def unless_it_stays(read: str, command: str, stays: Stays | None) -> str:
     return f"{read} | awk '{{ ok = {' && '.join(map(str, tests))} }} END {{ exit !ok }}' || {together}"
 
 
+def within_bounds(raw: str, stays: Stays) -> str | None:
+    """An awk program that prints a host's own value of the form of ``raw`` with each number within its bound.
+
+    None where ``raw`` holds nothing beside the numbers that have a bound.
+
+    >>> from hostcfg.platforms.base import Bound, Stays
+    >>> within_bounds("4096 131072 8388608", Stays((Bound("at_least", 8388608, 2),), stock_holds=True))
+    '{ $3 = $3 >= 8388608 ? $3 : 8388608; print }'
+    """
+    parts = []
+    for bound in stays.bounds:
+        if bound.element is None or not isinstance(bound.value, int):
+            return None
+        field = f"${bound.element + 1}"
+        parts.append(f"{field} = {_test(bound)} ? {field} : {bound.value}; ")
+    return f"{{ {''.join(parts)}print }}" if len(parts) < len(raw.split()) else None
+
+
 def only_where(stays: Stays) -> str:
     """``only where it is below 4,096``: for a file, which can't look."""
     words = {"at_least": "below", "at_most": "above"}

@@ -91,8 +91,8 @@ def render(
     remarks = [_remark(line) for line in header]
     if style == "config":
         lines = [
-            "Windows has no file for these settings: run the commands once in an elevated prompt,",
-            "netsh keeps what it sets over a boot.",
+            "Windows has no file for these settings: run the commands once in an elevated",
+            "prompt, netsh keeps what it sets over a boot.",
         ]
         return "".join(f"{line}\n" for line in [*remarks, *map(_remark, lines), *map(_remark, commands)])
     body = ["@echo off", *remarks, _remark("run in an elevated prompt; netsh keeps what it sets over a boot")]
