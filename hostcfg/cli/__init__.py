@@ -46,6 +46,16 @@ SUMMARIES = {
 }
 
 
+TARGETS = [
+    ("local", "this machine"),
+    ("HOST", "an SSH destination: host, user@host:port, [2001:db8::1]:22, an alias of ~/.ssh/config"),
+    ("NAME", "a host of the inventory -i FILE; a glob (web*) or range (web[1:3]) of them; all"),
+    ("@GROUP", "the hosts of a group of the inventory"),
+    ("file:PATH", "a snapshot, or pasted output of native commands; all files of a DIR/ or a 'GLOB'"),
+]
+"""What a TARGET may be; ``--limit`` and ``--exclude`` take NAME and @GROUP, several with commas."""
+
+
 class LazyGroup(click.Group):
     """Lists every command without importing any."""
 
@@ -65,6 +75,8 @@ class LazyGroup(click.Group):
         del ctx
         with formatter.section("Commands"):
             formatter.write_dl(sorted(SUMMARIES.items()))
+        with formatter.section("Targets"):
+            formatter.write_dl(TARGETS)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

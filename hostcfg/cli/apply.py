@@ -7,14 +7,21 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from hostcfg.cli.common import Session, host_options, output_options, profile_options, with_session
+from hostcfg.cli.common import (
+    TARGET_HELP,
+    Session,
+    host_options,
+    output_options,
+    profile_options,
+    with_session,
+)
 from hostcfg.errors import UsageError
 
 if TYPE_CHECKING:
     from hostcfg.batches import OnFailure
 
 
-@click.command()
+@click.command(epilog=TARGET_HELP)
 @click.argument("targets", nargs=-1, metavar="TARGET...")
 @profile_options(required=False)
 @click.option("--yes", is_flag=True, help="Do not ask.")

@@ -23,6 +23,8 @@ FORMS = ("table", "json", "yaml", "markdown")
 PAGES = (*FORMS, "html")
 """Forms of a result, and those of a command that reads hosts."""
 
+TARGET_HELP = "A target: local, HOST, NAME, @GROUP or file:PATH, as hostcfg --help has them."
+
 OK, DIFFERS, TROUBLE, INTERRUPTED = 0, 1, 2, 130
 """Exit codes, as diff(1); and as a shell tells of what Ctrl-C has ended, 128 + SIGINT."""
 
@@ -54,7 +56,7 @@ def output_options(*, formats: Sequence[str] = FORMS) -> Callable[[F], F]:
             help="Form of the result.",
         ),
         click.option("--no-color", "color", is_flag=True, flag_value=False, default=True, help="No colour."),
-        click.option("-v", "--verbose", count=True, help="Say more."),
+        click.option("-v", "--verbose", count=True, help="Say what is done on each host."),
     )
 
 

@@ -10,6 +10,7 @@ from hostcfg.cli.common import (
     DIFFERS,
     OK,
     PAGES,
+    TARGET_HELP,
     Session,
     code_of,
     facts_of,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from hostcfg.outputs.report.page import Page
 
 
-@click.command()
+@click.command(epilog=TARGET_HELP)
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @profile_options(required=False)
 @host_options()

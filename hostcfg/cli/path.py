@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from hostcfg.cli.common import PAGES, Session, host_options, output_options, with_session
+from hostcfg.cli.common import PAGES, TARGET_HELP, Session, host_options, output_options, with_session
 from hostcfg.errors import UsageError
 
 
-@click.command()
+@click.command(epilog=TARGET_HELP)
 @click.argument("ends", nargs=-1, metavar="[A B]")
 @click.option("--rate", metavar="R|auto", help="Link rate, e.g. 100mbit; auto: the interfaces' speed.")
 @click.option("--rtt", metavar="T|auto", help="Round-trip time, e.g. 80ms; auto: ping between the ends.")

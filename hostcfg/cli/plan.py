@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hostcfg.cli.common import (
+    TARGET_HELP,
     Session,
     code_of,
     host_options,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from hostcfg.targets import HostSpec
 
 
-@click.command()
+@click.command(epilog=TARGET_HELP)
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @profile_options()
 @click.option("--persist", is_flag=True, help="Plan the boot files too.")

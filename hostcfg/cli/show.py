@@ -6,14 +6,22 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hostcfg.cli.common import PAGES, Session, code_of, host_options, output_options, with_session
+from hostcfg.cli.common import (
+    PAGES,
+    TARGET_HELP,
+    Session,
+    code_of,
+    host_options,
+    output_options,
+    with_session,
+)
 
 if TYPE_CHECKING:
     from hostcfg.outputs.blocks import Block
     from hostcfg.outputs.report.page import Page
 
 
-@click.command()
+@click.command(epilog=TARGET_HELP)
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @host_options()
 @output_options(formats=PAGES)

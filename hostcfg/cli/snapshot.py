@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hostcfg.cli.common import Session, code_of, facts_of, host_options, with_session
+from hostcfg.cli.common import TARGET_HELP, Session, code_of, facts_of, host_options, with_session
 from hostcfg.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-@click.command()
+@click.command(epilog=TARGET_HELP)
 @click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
 @click.option("-d", "--directory", type=click.Path(path_type=Path), default=Path(), help="Where to write.")
 @click.option("--force", is_flag=True, help="Replace older snapshots of these hosts.")

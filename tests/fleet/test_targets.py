@@ -133,3 +133,11 @@ def test_verbose_says_what_is_done_on_each_host(folder: Path) -> None:
     done = call("show", "local", "local", "-o", "json", "-v", folder=folder)
     assert "hostcfg: local: ran /bin/sh, " in done.stderr
     assert call("show", "local", "-o", "json", folder=folder).stderr == ""
+
+
+@pytest.mark.parametrize("command", ["show", "snapshot", "diff", "path", "plan", "apply"])
+def test_every_command_that_takes_targets_says_where_they_are_told(folder: Path, command: str) -> None:
+    shown = " ".join(call(command, "--help", folder=folder).stdout.split())
+    assert shown.endswith("A target: local, HOST, NAME, @GROUP or file:PATH, as hostcfg --help has them.")
+    told = call("--help", folder=folder).stdout
+    assert all(f"  {word}" in told for word in ("local", "HOST", "NAME", "@GROUP", "file:PATH"))
