@@ -60,15 +60,7 @@ def profile_targets(
     bounds; ProfileError, with file, line and key, where a formula fails for these numbers.
     """
     values = input_values(profile, inputs)
-    if link is None and profile.needs_link(os):
-        raise UsageError(
-            f"profile {profile.name} needs a rate and an RTT; add for instance --rate 100mbit --rtt 80ms"
-        )
-    if link is not None and link.bdp_bytes > LARGEST_BDP_BYTES:
-        raise UsageError(
-            f"{format_rate(link.rate_bps)} x {format_time(link.rtt_s)} is more in flight than any link "
-            "holds: check both and their units"
-        )
+    _check_link(profile, os, link)
     block = profile.block(os)
     names = Names(block, _given(context, link, values))
     targets: list[Target] = []
@@ -80,15 +72,27 @@ def profile_targets(
             continue
         if supported is not None and not row.native and setting not in supported:
             unsupported += [] if _wants_stock(row) else [setting]
-            continue
-        if _wants_stock(row) and setting not in context.stock:
+        elif _wants_stock(row) and setting not in context.stock:
             without_stock.append(setting)
-            continue
-        targets.append(_target(row, block, names, context))
+        else:
+            targets.append(_target(row, block, names, context))
     notes = [*_notes(block.notes, names)]
     if without_stock:
         notes.append(f"no stock value is known for this release: {', '.join(without_stock)}")
     return ProfileTargets(tuple(targets), tuple(notes), tuple(unsupported))
+
+
+def _check_link(profile: Profile, os: str, link: Link | None) -> None:
+    """UsageError for a missing link, and for one that no link can be."""
+    if link is None and profile.needs_link(os):
+        raise UsageError(
+            f"profile {profile.name} needs a rate and an RTT; add for instance --rate 100mbit --rtt 80ms"
+        )
+    if link is not None and link.bdp_bytes > LARGEST_BDP_BYTES:
+        raise UsageError(
+            f"{format_rate(link.rate_bps)} x {format_time(link.rtt_s)} is more in flight than any link "
+            "holds: check both and their units"
+        )
 
 
 def unsupported_text(names: Collection[str], platform: Platform) -> str:
