@@ -84,9 +84,10 @@ OUTSIDE = {
         "in net/ipv4/tcp_output.c, commits f070ef2ac667 and b617158dc096; counter TCPWqueueTooBig). The "
         "soft send buffer had let the writer fill the queue, 223 segments were lost, and while the queued "
         "memory, 550,128 bytes, is above 2 x (sndbuf + 2 x 66,112) = 395,520 only the first segment can be "
-        "cut: recovery goes a few a round trip, for tens of seconds. Run again on 6.18 over the same path: 0.095 and "
-        "0.095 Mbit/s with the counter at 297 and 319; a third run was released as it fell from 397,320 "
-        "to 361,552 bytes, and then went at 4 to 11 Mbit/s. No setting but a larger tcp_wmem[2] changes it; it is no steady rate to predict"
+        "cut: recovery goes a few a round trip, for tens of seconds. Run again on 6.18 over the same path: "
+        "0.095 and 0.095 Mbit/s with the counter at 297 and 319; a third run was released as it fell from "
+        "397,320 to 361,552 bytes, and then went at 4 to 11 Mbit/s. No setting but a larger tcp_wmem[2] "
+        "changes it, and it is no steady rate to predict"
     ),
 }
 

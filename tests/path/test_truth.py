@@ -141,5 +141,5 @@ def test_the_scale_in_the_syn_is_the_recorded_one() -> None:
 def test_the_script_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert truth_table.main(["--all"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert sum(line.startswith("not explained: ") for line in lines) == 3
+    assert sum(line.startswith("outside its claim: ") for line in lines) == 3
     assert any("tt-6.1-window" in line and "P3 b rmem max 4096K" in line for line in lines)
