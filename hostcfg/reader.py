@@ -19,7 +19,7 @@ from hostcfg.lean import dataclass
 from hostcfg.model import Facts, Finding, Section, State
 from hostcfg.platforms import all_platforms, get_platform, parsers_for
 from hostcfg.platforms.base import ProbeRequest
-from hostcfg.platforms.framing import new_nonce, sh_done, sh_section, split_frames
+from hostcfg.platforms.framing import new_nonce, sh_probe, sh_section, split_frames
 from hostcfg.snapshot import load_snapshot, looks_like_snapshot
 from hostcfg.transports.base import Command
 
@@ -67,9 +67,10 @@ def probe(transport: Transport, spec: HostSpec, *, peer: str | None = None) -> F
     result = transport.run(first.probe(request))
     try:
         return _assemble(first, spec.name, _sections(request, result, first, spec.name))
-    except HostError:
+    except HostError as error:
         if spec.os is not None:
-            raise
+            said = f"{error.message} (the inventory says os: {spec.os})"
+            raise HostError(error.kind, said, host=spec.name) from error
         return _probe_posix(transport, spec, peer)
 
 
@@ -135,11 +136,13 @@ def _script_template(peer: str | None) -> str:
     return (
         "LC_ALL=C; export LC_ALL; PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin; export PATH\n"
         "hc_uname=$(uname -a 2>/dev/null)\n"  # its first word is what -s says (POSIX uname(1))
-        + sh_section(request.nonce, "os-name", "printf '%s\\n' \"${hc_uname%% *}\"")
-        + 'case "${hc_uname%% *}" in\n'
-        + "".join(cases)
-        + "esac\n"
-        + sh_done(request.nonce)
+        + sh_probe(
+            request.nonce,
+            sh_section(request.nonce, "os-name", "printf '%s\\n' \"${hc_uname%% *}\"")
+            + 'case "${hc_uname%% *}" in\n'
+            + "".join(cases)
+            + "esac",
+        )
     )
 
 

@@ -12,7 +12,7 @@ from hostcfg.platforms.bsd.assembly import boot_files, integer_values, natives_o
 from hostcfg.platforms.bsd.commands import sysctl_command
 from hostcfg.platforms.bsd.hostinfo import interfaces_of, parse_ifconfig, parse_route_get, parse_uname
 from hostcfg.platforms.bsd.lockout import FIRST_BUFFERS, MAXSOCKBUF, lockout_risk_of_texts
-from hostcfg.platforms.framing import sh_done
+from hostcfg.platforms.framing import sh_probe
 from hostcfg.platforms.posix.stays import unless_it_stays
 from hostcfg.transports.base import Command
 
@@ -61,8 +61,8 @@ class BsdPlatform(Platform):
         return {}
 
     def probe(self, request: ProbeRequest) -> Command:
-        script = f"LC_ALL=C; export LC_ALL\n{self.probe_script(request)}{sh_done(request.nonce)}"
-        return Command.sh(script)
+        sections = sh_probe(request.nonce, self.probe_script(request) or "")
+        return Command.sh(f"LC_ALL=C; export LC_ALL\n{sections}")
 
     def assemble(self, host: str, sections: Sequence[Section]) -> Facts:
         native = natives_of(self.native_keys, sections)

@@ -42,11 +42,11 @@ class LinuxPlatform(Platform):
         return linux_keys(facts)
 
     def probe(self, request: ProbeRequest) -> Command:
-        from hostcfg.platforms.framing import sh_done
+        from hostcfg.platforms.framing import sh_probe
         from hostcfg.platforms.linux.probe import probe_body
         from hostcfg.transports.base import Command
 
-        return Command.sh(_ENVIRONMENT + probe_body(request) + sh_done(request.nonce))
+        return Command.sh(_ENVIRONMENT + sh_probe(request.nonce, probe_body(request)))
 
     def probe_script(self, request: ProbeRequest) -> str | None:
         from hostcfg.platforms.linux.probe import probe_body
