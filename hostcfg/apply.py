@@ -174,6 +174,7 @@ def confirm_change(
 def _confirm_host(
     change: Change, host: HostChange, journal: Journal, connect: Connect, on_event: OnEvent
 ) -> HostChange:
+    journal.event(change.id, host.host, "confirming")  # a host is asked nothing that can't be recorded
     return run_of(change, host, journal, connect, on_event).resume(host)
 
 

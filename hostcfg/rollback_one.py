@@ -96,7 +96,11 @@ def _nothing_to_write(done: HostChange, left: Sequence[str], run: HostsBack) -> 
 
 
 def settle_host(change: Change, host: HostChange, run: HostsBack) -> HostChange:
-    """Asks a host what has become of an unfinished change, and has it restored if it still stands."""
+    """Asks a host what has become of an unfinished change, and has it restored if it still stands.
+
+    JournalError, with the host as it is, if nothing can be recorded.
+    """
+    run.journal.event(change.id, host.host, "settling")
     try:
         with run.connect(host.host) as transport:
             run.on_event("connected")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sqlite3
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from hostcfg.changes import FileState, Run
 from hostcfg.errors import ChangeRefused, JournalError
 from hostcfg.hostrun import HostRun
 from hostcfg.journal import Journal, rows
+from hostcfg.journal.database import Database
 from hostcfg.journal.process import _since_epoch, _started, lives_elsewhere, this_process
 from hostcfg.model import Facts, Step
 from hostcfg.platforms.linux.change import CHANGER, LinuxChanger
@@ -241,6 +243,27 @@ def test_a_rollback_that_can_not_be_recorded_is_not_begun(lab: Lab) -> None:
             on_event=hear,
         )
     assert lab.host.get(SACK) == "0"
+
+
+@pytest.mark.root
+def test_what_can_not_be_recorded_is_neither_confirmed_nor_settled(lab: Lab) -> None:
+    """The message says that nothing may be changed without the journal, and nothing is."""
+    change_id, _ = lab.apply({SACK: "0"}, hold=True, revert_in_s=300)
+    lab.journal.close()
+    with sqlite3.connect(f"file:{lab.state}/journal.sqlite3?mode=ro", uri=True) as connection:
+        journal = Journal(Database(lab.state / "journal.sqlite3", connection))
+        connection.row_factory = sqlite3.Row
+        connection.isolation_level = None
+        options = ChangeOptions(20)
+        with pytest.raises(JournalError, match="read-only"):
+            confirm_change(change_id, journal=journal, connect=lab.connect)
+        with pytest.raises(JournalError, match="read-only"):
+            rollback_change(change_id, journal=journal, connect=lab.connect, read=read, options=options)
+        with pytest.raises(JournalError, match="read-only"):
+            rollback_unfinished(journal=journal, connect=lab.connect, read=read, options=options)
+    connection.close()
+    assert lab.host.get(SACK) == "0"
+    assert "state.pending" in lab.host.sh(f"ls /var/lib/hostcfg/{change_id}")
 
 
 @pytest.mark.root

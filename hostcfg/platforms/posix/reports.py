@@ -212,7 +212,7 @@ def _explain(code: str, rest: str, found: Mapping[str, Section], job: Job) -> st
             f"(its identity is {' '.join(rest.split())[:160]!r} now); --force overrides"
         ),
         "changed": lambda: f"changed since it was read, so the plan no longer fits: {named}; run it again",
-        "space": lambda: f"can't write there, the disk may be full: {rest}",
+        "space": lambda: f"can't write there, the disk may be full or read-only: {rest}",
         "exists": lambda: rest,
         "timer": lambda: f"the revert timer does not run: {rest}; nothing was changed",
         "late": lambda: (
