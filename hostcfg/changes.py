@@ -23,6 +23,17 @@ UNFINISHED: frozenset[HostStatus] = frozenset({"planned", "applying", "pending",
 UNTIL_BOOT = "these values last until the next boot; --persist keeps them"
 """A note that is true of what stands, and not of what was taken back."""
 
+KEPT = "kept over a boot by "
+"""Begins a note on the keys that the next boot sets as they are wanted, and the file that has them."""
+
+NOT_KEPT = "not kept over a boot: "
+"""Begins a warning on keys that the next boot does not set as they are wanted, and why."""
+
+WRITTEN = " is written"
+"""Ends a note on a file that a change has written."""
+
+NOTHING_TO_DO = "nothing was to be done"
+
 ONCE_CONFIRMED = "is written once the change is confirmed"
 """Ends a note on a file, which is true as long as the host waits."""
 
@@ -183,8 +194,20 @@ def _without_plan(run: Run, name: str) -> HostChange:
     """A host for which nothing was journalled, so nothing was written on it."""
     fault = run.faults.get(name)
     status: HostStatus = "failed" if fault else "applied" if name in run.unchanged else "planned"
-    notes = ("nothing was to be done",) if name in run.unchanged else ()
+    notes = (NOTHING_TO_DO,) if name in run.unchanged else ()
     return HostChange(name, "", status, error=fault, notes=notes, reach=run.reach.get(name, {}))
+
+
+def true_notes(host: HostChange) -> list[str]:
+    """The notes of a host that are true of what it has come to: nothing is kept of what was taken back."""
+    notes = [note for note in host.notes if host.status == "pending" or not note.endswith(ONCE_CONFIRMED)]
+    if host.status not in ("reverted", "failed"):
+        return notes
+    return [
+        note
+        for note in notes
+        if note != UNTIL_BOOT and not note.startswith((KEPT, NOT_KEPT)) and not note.endswith(WRITTEN)
+    ]
 
 
 def change_document(
@@ -230,7 +253,7 @@ def _host(host: HostChange) -> dict[str, Json]:
         "status": host.status,
         "steps": [_step(s) for s in host.steps],
         "error": None if fault is None else {"kind": fault.kind, "message": fault.message},
-        "notes": list(host.notes),
+        "notes": [*true_notes(host)],
         "left_s": host.left_s,
         "due": host.due,
         "overdue": host.overdue,

@@ -293,10 +293,10 @@ class HostRun:
         return Asking(self.host, self.id_on_host, self.connect, self.changer)
 
     def _end(self, status: HostStatus, fault: Fault | None = None) -> HostChange:
-        if status == self.done and fault is None:
-            fault = self.shortfall()
-            status = status if fault is None else "failed"
         self._notes = ended_notes(self._notes, self._new_files, status, done=self.done)
+        if status == self.done and fault is None:
+            fault = self.shortfall()  # what was done is done, and told, all the same
+            status = status if fault is None else "failed"
         undone = self.draft.of if status == self.done else None
         self.journal.ended(self.draft.id, self.host, status, error=fault, notes=self._notes, undone=undone)
         self.on_event("ended")

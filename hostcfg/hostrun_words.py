@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hostcfg.changes import ONCE_CONFIRMED, Fault, StepResult
+from hostcfg.changes import ONCE_CONFIRMED, WRITTEN, Fault, StepResult
 from hostcfg.journal.store import due_in
 from hostcfg.platforms.changer import StepReport
 
@@ -56,7 +56,7 @@ def ended_notes(
         return kept + [
             f"{file.path} is {'removed' if file.contents is None else 'put back'}" for file in files
         ]
-    return kept + [f"{file.path} is written: the values are set at boot too" for file in files]
+    return kept + [f"{file.path}{WRITTEN}" for file in files]
 
 
 def why_unasked(left_s: int | None, *, began_writing: bool) -> str:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from hostcfg.changes import UNTIL_BOOT
 from hostcfg.errors import ChangeRefused
 from hostcfg.lean import dataclass
 from hostcfg.model import Plan, State, Step
+from hostcfg.plan_notes import plan_notes
 from hostcfg.platforms.changer import get_changer
 
 if TYPE_CHECKING:
@@ -57,15 +57,26 @@ def make_plan(
     writes += _companions(facts, {write.key: write.to_raw for write in writes}, also or {})
     if persist:
         writes += _only_persisted(facts, platform, writes, also or {})
-    fixed = {w.key: facts.native[w.key].fixed for w in writes if w.key in facts.native}
-    wanted = [_step_data(w) for w in writes if fixed.get(w.key) is None]
+    fixed = {write.key: _why_not_here(facts, write) for write in writes}
+    wanted = [_step_data(w) for w in writes if fixed[w.key] is None]
     _refuse_impossible(facts, wanted, wanted_by)
-    touched = {*fixed, *(also or {})}
-    if touched and all(key in facts.native and facts.native[key].fixed is not None for key in touched):
-        why = next(iter(facts.native[key].fixed for key in touched))
-        raise ChangeRefused(f"nobody can write anything that is wanted here: {why}", host=facts.host)
+    whys = [*fixed.values(), *(_fixed(facts, key) for key in also or {})]
+    if whys and None not in whys:
+        raise ChangeRefused(f"nobody can write anything that is wanted here: {whys[0]}", host=facts.host)
     plan = plan_writes(facts, platform, wanted, persist=persist, force=force)
     return replace(plan, notes=(*_left_out(fixed), *plan.notes))
+
+
+def _fixed(facts: Facts, key: str) -> str | None:
+    return facts.native[key].fixed if key in facts.native else None
+
+
+def _why_not_here(facts: Facts, write: _Write) -> str | None:
+    """Why nobody can write this key, or this value of it, on this host."""
+    why = _fixed(facts, write.key)
+    if why is None and write.to_raw != write.from_raw:
+        why = get_changer(facts.os).refused_here(facts, write.key, write.to_raw)
+    return why
 
 
 def _refuse_impossible(facts: Facts, wanted: Sequence[Wanted], wanted_by: str) -> None:
@@ -113,7 +124,10 @@ def plan_writes(
     hazards = hazards_of(facts, platform, steps)
     if hazards and not force:
         raise ChangeRefused(f"{'; '.join(hazards)}; --force writes it all the same", host=facts.host)
-    notes = [*(f"forced: {hazard}" for hazard in hazards), *_notes(facts, changer, steps, persist=persist)]
+    notes = [
+        *(f"forced: {hazard}" for hazard in hazards),
+        *plan_notes(facts, changer, steps, persist=persist),
+    ]
     return Plan(facts.host, facts.os, tuple(steps), tuple(notes), _files(facts, changer, steps))
 
 
@@ -257,44 +271,3 @@ def hazards_of(facts: Facts, platform: Platform, steps: Sequence[Step]) -> Seque
         if number == len(steps) or not in_danger:
             found |= dict.fromkeys(platform.plan_hazards(facts, state))
     return tuple(found)
-
-
-def _not_loaded(facts: Facts, steps: Sequence[Step]) -> list[str]:
-    """A congestion control that the kernel does not have now: only the write tells whether it can be had."""
-    algorithm = facts.readings.get("congestion_control")
-    available = facts.readings.get("congestion_control_available")
-    if algorithm is None or available is None or not isinstance(available.value, (tuple, list)):
-        return []
-    have = [str(name) for name in available.value]
-    known = {name.lower() for name in have}
-    return [
-        f"{step.key}: the host does not have {step.to_raw!r} now (it has {', '.join(have)}), so the write "
-        "fails unless it can load the module; nothing stays changed then"
-        for step in steps
-        if step.key == algorithm.key and step.to_raw.lower() not in known
-    ]
-
-
-def _notes(facts: Facts, changer: Changer, steps: Sequence[Step], *, persist: bool) -> list[str]:
-    if not steps:
-        return []
-    notes = [f"{step.key}: nothing can take it back" for step in steps if step.inverse is None]
-    notes += changer.unreached([step.key for step in steps if step.from_raw != step.to_raw], None)
-    notes += _not_loaded(facts, steps)
-    notes += changer.notes(facts, [step.key for step in steps], persist=persist)
-    if not persist:
-        if any(changer.persisted(facts, {step.key: step.to_raw}) for step in steps):
-            notes.append(UNTIL_BOOT)
-        return notes
-    for step in steps:
-        if step.persist is None:
-            notes.append(f"{step.key}: nothing on this system keeps it over a boot")
-        more = list(changer.persisted(facts, {step.key: step.to_raw}))[1:]
-        if more:
-            notes.append(
-                f"{step.key}: {' and '.join(more)} is written too, for the module that it needs at boot"
-            )
-        winner = changer.outranked_by(facts, step.key)
-        if winner is not None:
-            notes.append(f"{step.key}: {winner} wins over {step.persist} at boot; change or remove that line")
-    return notes

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hostcfg.changes import ONCE_CONFIRMED, UNFINISHED, UNTIL_BOOT
+from hostcfg.changes import NOT_KEPT, NOTHING_TO_DO, UNFINISHED, true_notes
 from hostcfg.outputs.blocks import Block, Code, Column, Heading, Paragraph, Row, Table, Tone
 from hostcfg.outputs.fleet_views import FEW, change_summary, plan_summary
 from hostcfg.outputs.system import title_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from hostcfg.changes import Change, HostChange, StepResult
     from hostcfg.model import Plan
@@ -59,8 +59,18 @@ def _blocks_of_plans(
     for plan in plans if details else ():
         blocks.append(_plan_heading(plan))
         blocks += steps(plan) if plan.steps else []
-        blocks += [Paragraph(note, "note", "note") for note in plan.notes]
+        blocks += _note_blocks(plan.notes)
     return blocks
+
+
+def _note_blocks(notes: Iterable[str]) -> list[Block]:
+    """Notes; what a boot takes back, which ``--persist`` was to keep, is a warning."""
+    return [
+        Paragraph(text, "warning", "warning")
+        if text.startswith(NOT_KEPT)
+        else Paragraph(text, "note", "note")
+        for text in notes
+    ]
 
 
 def _step_table(plan: Plan, *, reasons: bool) -> Table:
@@ -125,6 +135,12 @@ def change_blocks(
     if change_id is not None and any(host.status in stands for host in hosts):
         undo = f"Change {change_id}. To take it back: hostcfg rollback {change_id}"
         blocks.append(Paragraph(undo))
+    elif change_id is not None and hosts and not way_back:
+        blocks.append(Paragraph(f"Change {change_id}. All of it: hostcfg history {change_id}"))
+    left = [host.host for host in hosts if host.status in ("failed", "unknown")]
+    if rolled_back and of is not None and left:
+        names = ", ".join(left[:FEW]) + (f" and {len(left) - FEW} more" if len(left) > FEW else "")
+        blocks.append(Paragraph(f"Change {of} still stands on {names}: hostcfg rollback {of} tries again"))
     return blocks
 
 
@@ -147,7 +163,11 @@ def _host_blocks(host: HostChange, of: str | None, *, way_back: bool) -> list[Bl
         values = f"the values from before change {of}" if of is not None else "its before-values"
         status = f"reverted: it has {values}"
     taken = host.status == "reverted" and not way_back
+    notes = true_notes(host)
     aside = f"{status}, {count} step{'s' if count != 1 else ''}" if count else f"{status}, no step"
+    if not count and host.status == "applied":
+        noted = ", but for what is noted" if set(notes) - {NOTHING_TO_DO} else ""
+        aside = f"already as the profile wants{noted}: nothing to do"
     blocks: list[Block] = [Heading(host.host, aside, STATUS_TONES[host.status])]
     if count:
         columns = (Column("Key", fixed=True), Column("Change"), Column("Outcome", fixed=True))
@@ -160,10 +180,7 @@ def _host_blocks(host: HostChange, of: str | None, *, way_back: bool) -> list[Bl
         )
     if host.error is not None:
         blocks.append(Paragraph(host.error.message, "error", "error"))
-    waits = host.status == "pending"
-    notes = [note for note in host.notes if waits or not note.endswith(ONCE_CONFIRMED)]
-    notes = [note for note in notes if not (taken and note == UNTIL_BOOT)]
-    return [*blocks, *(Paragraph(note, "note", "note") for note in notes)]
+    return [*blocks, *_note_blocks(note for note in notes if note != NOTHING_TO_DO)]
 
 
 def _status(host: HostChange) -> str:

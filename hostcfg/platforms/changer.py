@@ -240,6 +240,11 @@ class Changer(ABC):
         del key, raw
         return None
 
+    def refused_here(self, facts: Facts, key: str, raw: str) -> str | None:
+        """Why the kernel of this host, and not every one, takes no ``raw`` for ``key``; None where it may."""
+        del facts, key, raw
+        return None
+
     @abstractmethod
     def persisted(self, facts: Facts, values: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
         """Path -> assignments that carry ``values`` over a boot of the host that ``facts`` are of.
@@ -261,6 +266,16 @@ class Changer(ABC):
     @abstractmethod
     def outranked_by(self, facts: Facts, key: str) -> str | None:
         """``path:line`` of an assignment that wins at boot over what hostcfg would persist for ``key``."""
+
+    def lost_at_boot(self, facts: Facts, values: Mapping[str, str]) -> Mapping[str, str]:
+        """Key -> why the next boot does not set it, of ``values`` that are persisted: what to do in one line."""
+        lost = {}
+        for key, raw in values.items():
+            winner = self.outranked_by(facts, key)
+            if winner is not None:
+                path = next(iter(self.persisted(facts, {key: raw})))
+                lost[key] = f"{winner} wins over {path} at boot; change or remove that line"
+        return lost
 
     def unreached(self, keys: Sequence[str], ports: Sequence[int] | None) -> Sequence[str]:
         """Notes on what a change of ``keys`` does not reach; ``ports`` None: not known who listens."""

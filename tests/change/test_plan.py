@@ -83,23 +83,70 @@ def test_a_plan_says_what_would_be_written_where() -> None:
     assert plan_writes(facts(), LINUX, [Wanted(RMEM, "1 2 3")]).files == {}
 
 
-def test_a_file_that_nothing_loads_at_boot_is_said_whatever_it_holds() -> None:
-    said = "nothing is seen here that loads sysctl files at boot (process 1 is nginx)"
-    looked = (Section("linux-host", ""),)
-    wanted = [Wanted("net.ipv4.tcp_sack", "0"), Wanted("txqueuelen/eth0", "500")]
+BOOTS = {
+    "systemd": "=exists /run/systemd/system\n=systemd-sysctl /lib/systemd/systemd-sysctl\n",
+    "procps": "=sysctl sysctl from procps-ng 4.0.2\n/proc/1/comm:init\n",
+    "busybox": "=sysctl BusyBox v1.36.1 multi-call binary.\n/proc/1/comm:init\n",
+    "nobody": "=sysctl sysctl from procps-ng 4.0.2\n/proc/1/comm:nginx\n",
+}
+OURS = "/etc/sysctl.d/90-hostcfg.conf"
+SACK = "net.ipv4.tcp_sack"
+DO = "change or remove that line"
+NOBODY = (
+    "nothing is seen here that loads sysctl files at boot (process 1 is nginx): "
+    f"{OURS} takes effect by `sysctl --system` alone"
+)
 
-    def notes(*wanted: Wanted, persist: bool = True, **details: str) -> list[str]:
-        host = replace(facts(), sections=looked, details=details)
-        plan = plan_writes(host, LINUX, wanted, persist=persist)
-        return [note for note in plan.notes if note.startswith("nothing is seen here")]
 
-    (note,) = notes(*wanted, init="nginx")
-    assert note == f"{said}: /etc/sysctl.d/90-hostcfg.conf takes effect by `sysctl --system` alone"
-    assert notes(*wanted, init="systemd", boot_loader="systemd-sysctl") == []
-    assert notes(*wanted, init="nginx", persist=False) == []
-    assert notes(wanted[1], init="nginx") == []
-    unread = plan_writes(facts(), LINUX, wanted, persist=True)
-    assert not any(note.startswith("nothing is seen") for note in unread.notes)
+def at_boot(how: str, files: str, *wanted: Wanted, persist: bool = True) -> list[str]:
+    sections = (Section("linux-host", BOOTS[how]), Section("linux-conf", files))
+    plan = plan_writes(replace(facts(), sections=sections), LINUX, wanted, persist=persist)
+    return [note for note in plan.notes if note.startswith(("kept over", "not kept over"))]
+
+
+def conf(path: str, *lines: str) -> str:
+    return "\n".join([f"F l {path}", *(f"{path}:{n}:{line}" for n, line in enumerate(lines, 1)), ""])
+
+
+def test_the_next_boot_is_replayed_with_the_new_file_in_it() -> None:
+    rows = [Wanted(RMEM, "4096 131072 8388608"), Wanted(SACK, "0"), Wanted("txqueuelen/eth0", "500")]
+    no_file = "not kept over a boot: txqueuelen/eth0: nothing on this system keeps it"
+    kept = f"kept over a boot by {OURS}: {RMEM}, {SACK}"
+    assert at_boot("systemd", "", *rows) == [no_file, kept]
+    assert at_boot("systemd", "", *rows, persist=False) == []
+    # what stands before ours, a pattern, and what sets the same take nothing away
+    before = conf("/etc/sysctl.d/10-x.conf", f"{SACK} = 1", f"{RMEM}=1 2 3")
+    after = conf("/etc/sysctl.d/zz.conf", "net.ipv4.tcp_s* = 1", f"{RMEM} = 4096\t131072\t8388608")
+    harmless = before + after
+    assert at_boot("systemd", harmless, *rows) == [no_file, kept]
+    # ours as it was does not count, and systemd does not read /etc/sysctl.conf
+    old = conf(OURS, f"{SACK} = 1") + conf("/etc/sysctl.conf", f"{RMEM} = 1 2 3")
+    assert at_boot("systemd", old, *rows) == [no_file, kept]
+    assert at_boot("procps", old, *rows) == [
+        no_file,
+        f"not kept over a boot: {RMEM}: /etc/sysctl.conf:1 wins over {OURS} at boot; {DO}",
+        f"kept over a boot by {OURS}: {SACK}",
+    ]
+    later = conf("/etc/sysctl.d/zz-site.conf", "#", f"{SACK} = 1", f"-{RMEM}")
+    assert at_boot("systemd", later, *rows)[1:] == [
+        f"not kept over a boot: {RMEM}: systemd-sysctl takes it from no file: a line excludes it ({OURS})",
+        f"not kept over a boot: {SACK}: /etc/sysctl.d/zz-site.conf:2 wins over {OURS} at boot; {DO}",
+    ]
+
+
+def test_a_file_that_no_boot_reads_keeps_nothing() -> None:
+    sack = Wanted(SACK, "0")
+    assert at_boot("busybox", "", sack) == [
+        f"not kept over a boot: {SACK}: busybox does not read it at boot ({OURS})"
+    ]
+    assert at_boot("nobody", "", sack, Wanted(RMEM, "1 2 3")) == [
+        f"not kept over a boot: {SACK}, {RMEM}: {NOBODY}"
+    ]
+    site = conf("/etc/sysctl.conf", f"{RMEM} = 1 2 4")
+    assert at_boot("nobody", site, sack, Wanted(RMEM, "1 2 3")) == [
+        f"not kept over a boot: {SACK}: {NOBODY}",
+        f"not kept over a boot: {RMEM}: {NOBODY}, where /etc/sysctl.conf:1 wins over it; {DO}",
+    ]
 
 
 def test_a_congestion_control_that_the_host_does_not_have_is_said() -> None:
@@ -244,6 +291,44 @@ def test_what_nobody_can_write_here_is_left_out_and_said() -> None:
         make_plan(facts(native=native), rows[:1], LINUX)
 
 
+CC = "net.ipv4.tcp_congestion_control"
+
+
+@pytest.mark.parametrize(
+    ("confined", "now", "wanted", "allowed", "refused"),
+    [
+        ("docker container, network namespace", "bbr", "cubic", "reno bbr", True),
+        ("network namespace", "bbr", "reno", "reno bbr", False),
+        ("network namespace", "bbr", "htcp", "reno bbr", False),  # a module, which may allow itself
+        ("network namespace", "bbr", "cubic", "", False),  # nobody could read what is allowed
+        (None, "bbr", "cubic", "reno bbr", False),
+    ],
+)
+def test_what_the_kernel_refuses_to_a_namespace_is_left_out(
+    confined: str | None, now: str, wanted: str, allowed: str, refused: bool
+) -> None:
+    lists = {"net.ipv4.tcp_available_congestion_control": "reno bbr cubic"}
+    lists |= {"net.ipv4.tcp_allowed_congestion_control": allowed} if allowed else {}
+    native = {**facts().native, **{key: Native(key, raw) for key, raw in {CC: now, **lists}.items()}}
+    host = facts(native=native, confined=confined)
+    to_wanted = replace(difference("congestion_control", CC, wanted, wanted), current_native=now)
+    rows = [difference("sack", SACK, 0, "0"), to_wanted]
+    plan = make_plan(host, rows, LINUX)
+    assert [s.key for s in plan.steps] == ([SACK] if refused else [CC, SACK])
+    why = (
+        f"left out, since nobody can write {CC} here: a network namespace may not choose cubic, which is not "
+        "in net.ipv4.tcp_allowed_congestion_control (reno bbr); only the host of the namespace sets that"
+    )
+    assert (why in plan.notes) is refused
+    if refused:
+        with pytest.raises(ChangeRefused, match="nobody can write anything that is wanted here: a net"):
+            make_plan(host, rows[1:], LINUX)
+        # nor could it be taken back, once it is another
+        back = replace(host, native={**native, CC: Native(CC, "cubic")})
+        with pytest.raises(ChangeRefused, match=r"can't be taken back.*may not choose cubic"):
+            make_plan(back, [difference("congestion_control", CC, "bbr", "bbr")], LINUX)
+
+
 def test_an_interface_that_was_not_read_does_not_follow() -> None:
     native = {key: value for key, value in facts().native.items() if key != "qdisc/eth0"}
     plan = make_plan(facts(native=native), [difference("queue_discipline", QDISC, "fq", "fq")], LINUX)
@@ -270,13 +355,11 @@ def test_persisting_names_the_file_and_what_wins_over_it() -> None:
         "net.ipv4.tcp_sack": ours,
         "txqueuelen/eth0": None,
     }
-    assert f"{RMEM}: /etc/sysctl.conf:7 wins over {ours} at boot; change or remove that line" in plan.notes
-    assert (
-        f"{WMEM}: /usr/lib/sysctl.d/99-vendor.conf:2 wins over {ours} at boot; change or remove that line"
-        in plan.notes
-    )
-    assert "txqueuelen/eth0: nothing on this system keeps it over a boot" in plan.notes
-    assert not any("tcp_sack" in note for note in plan.notes)
+    lost, do = "not kept over a boot: ", "at boot; change or remove that line"
+    assert f"{lost}{RMEM}: /etc/sysctl.conf:7 wins over {ours} {do}" in plan.notes
+    assert f"{lost}{WMEM}: /usr/lib/sysctl.d/99-vendor.conf:2 wins over {ours} {do}" in plan.notes
+    assert f"{lost}txqueuelen/eth0: nothing on this system keeps it" in plan.notes
+    assert f"kept over a boot by {ours}: net.ipv4.tcp_sack" in plan.notes
 
 
 def test_without_persist_the_plan_says_how_long_it_lasts() -> None:

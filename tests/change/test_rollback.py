@@ -117,6 +117,16 @@ def test_someone_elses_value_is_reported_and_left_alone(lab: Lab) -> None:
     assert lab.host.get("net.ipv4.tcp_ecn") == "2"
 
 
+def test_a_rollback_that_leaves_something_tells_what_it_did_all_the_same(lab: Lab) -> None:
+    change_id, _ = lab.apply({SACK: "0", "net.ipv4.tcp_ecn": "1"}, persist=True)
+    lab.host.set("net.ipv4.tcp_ecn", "0")
+    rollback = back(lab, change_id)
+    assert (only(rollback).status, rollback.id is not None) == ("failed", True)
+    assert f"{OURS} is removed" in only(rollback).notes
+    assert f"{OURS} is removed" in lab.journal.changes()[0].hosts[0].notes
+    assert lab.host.sh("ls /etc/sysctl.d") == ""
+
+
 def test_when_all_is_someone_elses_nothing_is_written(lab: Lab) -> None:
     change_id, _ = lab.apply({SACK: "0"})
     lab.host.set(SACK, "7")

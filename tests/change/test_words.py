@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from hostcfg.apply import ChangeOptions
-from hostcfg.changes import UNTIL_BOOT, Change, Fault, FileState, HostChange, StepResult
+from hostcfg.changes import (
+    UNTIL_BOOT,
+    Change,
+    Fault,
+    FileState,
+    HostChange,
+    Run,
+    StepResult,
+    change_document,
+)
 from hostcfg.errors import HostError
 from hostcfg.hostrun_words import UNHEARD, ended_notes, not_confirmed, unheard, why_unasked
 from hostcfg.outputs.blocks import Heading, Paragraph, Table
@@ -65,7 +74,7 @@ def test_the_steps_of_a_host_that_was_put_back_were_taken_back() -> None:
         "not tried",
     ]
     assert heading(told) == "reverted: it has its before-values, 5 steps"
-    assert texts(told) == ["h: no", "another"]
+    assert texts(told) == ["h: no", "another", f"Change {ID}. All of it: hostcfg history {ID}"]
     stands = change_blocks(ID, [replace(host, status="unknown")])
     assert outcomes(stands) == ["set", "unchanged", "clamped", "unknown", "not tried"]
     assert UNTIL_BOOT in texts(stands)
@@ -85,6 +94,54 @@ def test_the_steps_of_a_rollback_are_the_way_back() -> None:
     settled = change_blocks(ID, [host], way_back=True)
     assert (outcomes(settled), heading(settled)) == (["set"], "reverted: it has its before-values, 1 step")
     assert texts(settled) == []  # there is nothing that could be taken back again
+
+
+def test_what_is_not_kept_is_not_said_of_what_was_taken_back() -> None:
+    kept, lost = "kept over a boot by /f: a", "not kept over a boot: b: nobody loads it"
+    notes = (UNTIL_BOOT, kept, lost, "/f is written", "more")
+    host = HostChange("h", "linux", "applied", STEPS[:1], notes=notes)
+    stands = [b for b in change_blocks(ID, [host]) if isinstance(b, Paragraph)]
+    assert [(b.text, b.label) for b in stands[:-1]] == [
+        (UNTIL_BOOT, "note"),
+        (kept, "note"),
+        (lost, "warning"),
+        ("/f is written", "note"),
+        ("more", "note"),
+    ]
+    for gone in (replace(host, status="reverted"), replace(host, status="failed")):
+        told: list[list[Block]] = [
+            change_blocks(None, [gone]),
+            change_blocks(None, [gone], way_back=True),
+            history_blocks([Change(ID, "apply", "now", None, "me", "here", hosts=(gone,))])[1:],
+        ]
+        assert [texts(blocks)[-1:] for blocks in told] == [["more"]] * 3
+        document: Any = change_document(ID, [gone])
+        assert document["hosts"][0]["notes"] == ["more"]
+
+
+def test_a_host_with_nothing_to_do_is_said_to_be_as_wanted() -> None:
+    same = HostChange("h", "linux", "applied")
+    assert heading(change_blocks(None, [same])) == "already as the profile wants: nothing to do"
+    noted = replace(same, notes=("left out, since nobody can write x here: why",))
+    assert heading(change_blocks(None, [noted])) == (
+        "already as the profile wants, but for what is noted: nothing to do"
+    )
+    run = Run([["h"]], {"h": {}}, {}, unchanged=["h"], state="ended")
+    told = history_blocks([Change(ID, "apply", "now", None, "me", "here", run=run)])
+    assert (heading(told), texts(told)[1:]) == ("already as the profile wants: nothing to do", [])
+
+
+def test_a_rollback_that_fails_names_both_changes() -> None:
+    failed = [HostChange(f"h{n}", "linux", "failed", error=Fault("changed", f"h{n}: no")) for n in range(5)]
+    told = texts(change_blocks(ID, failed[:1], rolled_back=True, of="X"))
+    assert told == [
+        "h0: no",
+        f"Change {ID}. All of it: hostcfg history {ID}",
+        "Change X still stands on h0: hostcfg rollback X tries again",
+    ]
+    assert texts(change_blocks(None, failed, rolled_back=True, of="X"))[-1:] == [
+        "Change X still stands on h0, h1, h2 and 2 more: hostcfg rollback X tries again"
+    ]
 
 
 def test_a_step_of_a_host_that_is_being_written_is_unknown() -> None:
@@ -155,7 +212,7 @@ def test_where_the_values_are_kept_for_the_next_boot() -> None:
     assert held == ["n", "/a is written once the change is confirmed"]
     assert ended_notes(held, files[:1], "applied", done="applied") == [
         "n",
-        "/a is written: the values are set at boot too",
+        "/a is written",
     ]
     assert ended_notes(held, files[:1], "reverted", done="applied") == ["n"]
     assert ended_notes([], files, "reverted", done="reverted") == ["/a is put back", "/b is removed"]

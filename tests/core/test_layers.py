@@ -33,7 +33,8 @@ ALLOWED: dict[str, set[str]] = {
     "compare": {"errors", "model", "settings", "platforms"},
     "path": {"errors", "model", "settings", "platforms", "units"},
     "audit": {"errors", "model", "platforms", "profiles", "compare", "path", "reader", "render"},
-    "plan": {"errors", "model", "platforms", "changes", "settings"},
+    "plan": {"errors", "model", "platforms", "changes", "settings", "plan_notes"},
+    "plan_notes": {"model", "changes"},
     "snapshot": {"errors", "model"},
     "targets": {"errors", "nearest"},
 }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from hostcfg.model import Facts, Native, Reading, State
 from hostcfg.platforms.linux.findings import findings_of
 from hostcfg.platforms.linux.interfaces import interfaces_of
-from hostcfg.platforms.linux.keys import DEFAULT_QDISC, QDISCS, linux_keys, release_tuple
+from hostcfg.platforms.linux.keys import DEFAULT_QDISC, OWN_NETWORK, QDISCS, linux_keys, release_tuple
 from hostcfg.platforms.linux.view import BY_HAND, config_natives, view_of
 from hostcfg.settings import SETTINGS
 
@@ -87,7 +87,7 @@ def _confined(view: View) -> str | None:
     if view.host is not None and view.host.container is not None:
         parts.append(f"{view.host.container} container")
     if view.child_namespace:
-        parts.append("network namespace")
+        parts.append(OWN_NETWORK)
     if view.host is not None and view.host.read_only_sys:
         parts.append("read-only /proc/sys")
     return ", ".join(parts) or None

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING
 from hostcfg.errors import ChangeRefused
 from hostcfg.model import State
 from hostcfg.platforms.linux.accepts import kernel_takes
-from hostcfg.platforms.linux.keys import DEFAULT_QDISC, TCP_MEM, TCP_RMEM, TCP_WMEM
-from hostcfg.platforms.linux.wording import shown
+from hostcfg.platforms.linux.keys import (
+    ALLOWED,
+    AVAILABLE,
+    CONGESTION_CONTROL,
+    DEFAULT_QDISC,
+    OWN_NETWORK,
+    TCP_MEM,
+    TCP_RMEM,
+    TCP_WMEM,
+)
 from hostcfg.platforms.linux.write import PERSIST_PATH, is_device, set_command, split_key
 from hostcfg.platforms.posix.changer import PosixChanger, canonical, number
 from hostcfg.platforms.posix.config import Style
@@ -63,19 +71,31 @@ class LinuxChanger(PosixChanger):
             return None, f"its value could not be read ({state})"
         if kind == "qdisc":
             return _qdisc_inverse(facts, key, name, native.raw)
-        return set_command(key, native.raw), ""
+        refused = self.refused_here(facts, key, native.raw)
+        return (set_command(key, native.raw), "") if refused is None else (None, refused)
 
-    def notes(self, facts: Facts, keys: Sequence[str], *, persist: bool) -> Sequence[str]:
-        """That a file for the next boot is in vain where nothing is seen that loads it."""
-        looked = any(section.kind == "linux-host" for section in facts.sections)
-        kept = persist and self.persisted(facts, dict.fromkeys(keys, ""))
-        if not kept or not looked or "boot_loader" in facts.details:
-            return ()
-        init = shown(str(facts.details.get("init", "not known")))
+    def refused_here(self, facts: Facts, key: str, raw: str) -> str | None:
+        """A congestion control that its host has not allowed to other network namespaces.
+
+        Source: tcp_set_default_congestion_control, net/ipv4/tcp_cong.c ("Only init netns can set default to a
+        restricted algorithm": EPERM for root too).  What is not loaded may be free to all once it is.
+        """
+        lists = [facts.native.get(name) for name in (ALLOWED, AVAILABLE)]
+        allowed, available = [n.raw.split() if n is not None and n.raw else [] for n in lists]
+        name = raw.strip()
+        own = OWN_NETWORK in (facts.confined or "").split(", ")
+        if key != CONGESTION_CONTROL or not own or not allowed or name in allowed or name not in available:
+            return None
         return (
-            f"nothing is seen here that loads sysctl files at boot (process 1 is {init}): "
-            f"{PERSIST_PATH} takes effect by `sysctl --system` alone",
+            f"a network namespace may not choose {name}, which is not in {ALLOWED} ({' '.join(allowed)}); "
+            "only the host of the namespace sets that"
         )
+
+    def lost_at_boot(self, facts: Facts, values: Mapping[str, str]) -> Mapping[str, str]:
+        from hostcfg.platforms.linux.change_boot import lost_at_boot
+
+        found = lost_at_boot(facts, values, lambda now: self.file_contents(PERSIST_PATH, now, values))
+        return super().lost_at_boot(facts, values) if found is None else found
 
     def companions(self, facts: Facts, key: str, raw: str) -> Mapping[str, str]:
         """default_qdisc serves new interfaces only: those that carry the routes need their own step."""
@@ -88,7 +108,7 @@ class LinuxChanger(PosixChanger):
         """The kernel names its modules after what they hold: tcp_bbr, sch_fq (request_module)."""
         if not raw.replace("-", "_").isidentifier():
             return ()
-        if key == "net.ipv4.tcp_congestion_control":
+        if key == CONGESTION_CONTROL:
             return (f"tcp_{raw}",)
         if key == "net.core.default_qdisc" or key.startswith("qdisc/"):
             return (f"sch_{raw}",)

@@ -31,6 +31,8 @@ QDISCS = "available_qdiscs"
 CONGESTION_CONTROL = "net.ipv4.tcp_congestion_control"
 AVAILABLE = "net.ipv4.tcp_available_congestion_control"
 ALLOWED = "net.ipv4.tcp_allowed_congestion_control"
+OWN_NETWORK = "network namespace"
+"""Says in ``Facts.confined`` that the host is another network namespace than the first."""
 WINDOW_SCALING = "net.ipv4.tcp_window_scaling"
 
 _ECN = {0: "off", 1: "on", 2: "accept", 3: "on", 4: "on", 5: "accept"}  # 3 to 5: AccECN, from 7.0
