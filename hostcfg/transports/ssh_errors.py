@@ -60,7 +60,7 @@ def translated(attempt: Attempt) -> Iterator[Attempt]:
     """
     try:
         yield attempt
-    except HostcfgError:
+    except (HostcfgError, MemoryError):  # which is ours
         raise
     except Exception as error:
         if not isinstance(error, _EXPECTED) and _is_ours(error):
@@ -78,6 +78,8 @@ def _is_ours(error: Exception) -> bool:
 
 
 def _explain(error: Exception, attempt: Attempt) -> tuple[HostErrorKind, str]:
+    if isinstance(error, RuntimeError) and "start new thread" in str(error):
+        return "unreachable", "this machine starts no further thread (ulimit -u, -v): try a smaller --jobs"
     spent = attempt.wire.spent if attempt.wire is not None else None
     head = attempt.wire.head if attempt.wire is not None else b""
     if spent == "bytes" and attempt.phase == "command":

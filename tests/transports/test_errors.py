@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import paramiko
@@ -52,3 +54,22 @@ def test_a_fault_within_a_command_comes_through(server: SshServer, make_context:
         dialogue = Faulty(Command.sh("echo in"), "far")
         with pytest.raises(TypeError):
             connection.session.run(dialogue, 10, 1 << 20)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads Linux's /proc")
+def test_a_limit_of_this_machine_is_no_fault_of_the_host() -> None:
+    program = (
+        "import resource, threading\n"
+        "from hostcfg.errors import HostError\n"
+        "from hostcfg.transports.ssh_errors import Attempt, translated\n"
+        "size = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (size + (1 << 20), size + (1 << 20)))\n"
+        "try:\n"
+        " with translated(Attempt('far', '192.0.2.1', 22, 'connect', 30)):\n"
+        "  threading.Thread(target=print).start()\n"
+        "except HostError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("far: this machine starts no further thread")
+    with pytest.raises(MemoryError), translated(attempt()):
+        raise MemoryError
