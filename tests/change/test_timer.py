@@ -75,7 +75,7 @@ def test_a_timer_that_gets_no_process_for_a_while_still_restores(shell: Lab) -> 
 
 
 def test_a_timer_does_not_give_up_on_a_value_that_comes_back_later(lab: Lab) -> None:
-    """Nobody comes after the timer: what it can not do in its first passes it can once the trouble is over."""
+    """Nobody comes after the timer: what it can not do in its first passes it can once trouble is over."""
     start = lab.host.snapshot()
     change_id, _ = lab.apply(WANTED, persist=True, hold=True, revert_in_s=4)
     home = f"/var/lib/hostcfg/{change_id}"
