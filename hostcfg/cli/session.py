@@ -186,6 +186,7 @@ class Session:
         from hostcfg.reader import read_host, without_text
 
         self.prepare(specs)
+        self._tell_of_descriptors(specs)
 
         def read(spec: HostSpec) -> Facts:
             facts = read_host(spec, self.connect, peer=(peers or {}).get(spec))
@@ -200,6 +201,18 @@ class Session:
             )
         self.report_errors(outcomes)
         return outcomes
+
+    def _tell_of_descriptors(self, specs: Sequence[HostSpec]) -> None:
+        """A fleet that is read a few hosts at a time says why."""
+        from hostcfg.fleet import DEFAULT_JOBS, hosts_at_once
+
+        far = sum(spec.kind == "ssh" for spec in specs)
+        wanted = min(far, self.jobs or DEFAULT_JOBS)
+        if wanted > 1 and (most := hosts_at_once()) < wanted:
+            from hostcfg.cli import note
+
+            hosts = "host" if most == 1 else "hosts"
+            note(f"note: only {most} {hosts} at once: raise the limit on open files (ulimit -n)")
 
     def details(self, hosts: Sized) -> bool:
         """Whether to show each host in full: a few, or ``-v``; else one row each."""

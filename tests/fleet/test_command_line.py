@@ -214,6 +214,19 @@ def test_names_that_resolve_nowhere_are_a_line_each(tmp_path: Path) -> None:
     assert sum(line.startswith("hostcfg: n") for line in ran.stderr.splitlines()) == 120
 
 
+def test_a_low_limit_on_open_files_is_said_since_it_makes_a_fleet_slow(tmp_path: Path) -> None:
+    (tmp_path / "hosts").write_text("[all]\nn[01:20] ansible_host=127.0.0.1 ansible_port=1\n")
+    call = f"{sys.executable} -m hostcfg show all -i {tmp_path}/hosts -o json"
+    env = {**os.environ, "HOME": str(tmp_path)}
+    said = {}
+    for limit in (64, 1024):
+        shell = f"ulimit -n {limit}; {call}"
+        done = subprocess.run(["/bin/sh", "-c", shell], capture_output=True, text=True, env=env, check=False)
+        said[limit] = [line for line in done.stderr.splitlines() if "closed" not in line]
+    note = "hostcfg: note: only 10 hosts at once: raise the limit on open files (ulimit -n)"
+    assert said == {64: [note], 1024: []}
+
+
 def test_descriptors_threads_and_closed_streams(fleet: Path) -> None:
     """What a shell may have narrowed or closed does not decide about the result."""
     call = f"{sys.executable} -m hostcfg show all -i {fleet} -o json"
