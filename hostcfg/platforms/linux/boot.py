@@ -168,7 +168,9 @@ def _why_ignored(file: ConfFile, loader: BootLoader, ordered: Sequence[ConfFile]
     return f"{loader.name} does not read it at boot"
 
 
+@lru_cache(maxsize=256)
 def _parse(file: ConfFile, loader: BootLoader) -> Conf:
+    """The hosts of a fleet have most of their files in common."""
     return assignments(file.text or "", loader.name, loader.version)
 
 
@@ -207,6 +209,8 @@ class _Run:
             for value in self._explicit.values():
                 if value is not None:
                     self._write(value)
+        if not self._globs:
+            return
         excluded = [_Pattern(pattern) for pattern in self._excluded_globs]
         for key in self._keys:
             if key not in self._explicit and not any(pattern.meets(key) for pattern in excluded):

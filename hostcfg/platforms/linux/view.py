@@ -34,7 +34,8 @@ BY_HAND = "sysctl --system"
 """The loader of a host where nothing is seen that loads sysctl files at boot."""
 
 _FIXED = "the kernel lets nobody write it here: it only tells, or belongs to the host of this namespace"
-_PROC = regex(r"/proc/sys/(?P<path>[^:\s]+):(?P<raw>.*)")
+_SPACE = regex(r"\s")
+_SHORT = 16_384
 _PROC_ERROR = regex(r"/proc/sys/(?P<path>[^:\s']+)'?: (?P<why>.+)")
 _ASSIGNED = regex(r"(?P<key>[a-z][\w./-]{1,200}) *= *(?P<raw>.*)")
 # Registered for the first network namespace alone (netns_core_table, net/core/sysctl_net_core.c).
@@ -78,7 +79,7 @@ def view_of(host: str, sections: Sequence[Section]) -> View:
     """The sections understood; HostError if the probe says that it could read nothing."""
     view = View()
     for index, section in enumerate(sections):
-        if section.kind == "proc-sys":
+        if section.kind == "proc-sys" and "==> /proc/sys/" not in section.text:
             _take_proc_sys(view, section, host)
         elif section.kind == "linux-host":
             _take_host(view, section.text)
@@ -87,7 +88,7 @@ def view_of(host: str, sections: Sequence[Section]) -> View:
         elif section.kind == "linux-peer-route":
             _take_routes(view, linux_parsers()["ip-route"].parse(section.text), "peer")
         elif section.kind in linux_parsers():
-            parsed = linux_parsers()[section.kind].parse(section.text)
+            parsed = _parse(section.kind, section.text)
             view.parsed[index] = parsed
             _take_parsed(view, section, parsed)
     release = view.native.pop("kernel.osrelease", None)
@@ -101,16 +102,25 @@ def view_of(host: str, sections: Sequence[Section]) -> View:
     return view
 
 
+@lru_cache(maxsize=256)
+def _parse_short(kind: str, text: str) -> Parsed:
+    return linux_parsers()[kind].parse(text)
+
+
+def _parse(kind: str, text: str) -> Parsed:
+    """What hosts of one kind say in the same words, such as their offloads, is parsed once."""
+    return _parse_short(kind, text) if len(text) < _SHORT else linux_parsers()[kind].parse(text)
+
+
 def _take_proc_sys(view: View, section: Section, host: str) -> None:
     if section.status == 97:
         raise HostError("command", "the host has no grep, cat or sed to read /proc/sys with", host=host)
     others = section.errors.split("\n")
     for line in section.text.split("\n"):
-        found = _PROC.fullmatch(line)
-        if found is None:
+        path, colon, raw = line.removeprefix("/proc/sys/").partition(":")
+        if not colon or not line.startswith("/proc/sys/") or not path or _SPACE.search(path):
             others.append(line)
             continue
-        path, raw = found.groups()
         key, source = _key_and_source(path)
         earlier = view.native.get(key)
         if earlier is not None and earlier.raw:
@@ -118,7 +128,7 @@ def _take_proc_sys(view: View, section: Section, host: str) -> None:
         view.native[key] = Native(key, raw, State.VALUE, source)
     for line in others:
         failed = _PROC_ERROR.search(line)
-        if failed is None or _PROC.fullmatch(line) or "No such file" in failed["why"]:
+        if failed is None or "No such file" in failed["why"]:
             continue
         key = path_to_key(failed["path"])
         source = f"/proc/sys/{failed['path']}: {failed['why'].strip()}"
@@ -168,7 +178,7 @@ def _take_parsed(view: View, section: Section, parsed: Parsed) -> None:
         _take_routes(view, parsed, "default")
     elif section.kind in CONFIG_KINDS:
         view.config += _config_values(section, parsed)
-    elif section.kind in ("sysctl", "sysctl-set"):
+    elif section.kind in ("sysctl", "sysctl-set", "proc-sys"):
         _take_sysctl(view, parsed)
 
 
