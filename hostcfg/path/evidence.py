@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Verdict = Literal["as_predicted", "below", "above", "no_result", "not_tcp"]
 
+LARGEST_NUMBER = 1e24
+"""Beyond every rate, size and time that a test can tell: a damaged text."""
 TOLERANCE = 0.1
 """Measured flows were within 10 % of the exact models in all but a few noisy rows of truth.csv."""
 
@@ -230,9 +232,9 @@ def _steady_bps(record: Mapping[str, Json], after_s: float) -> float | None:
 
 
 def first_number(record: Mapping[str, Json], *names: str) -> float | None:
-    """The first of ``names`` that holds a number; None if none of them does."""
+    """The first of ``names`` that holds a count or quantity that can be; None if none of them does."""
     for name in names:
         value = record.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool):
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= LARGEST_NUMBER:
             return float(value)
     return None
