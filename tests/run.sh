@@ -29,7 +29,8 @@ else
 fi
 
 case " $* " in
-  *" -n "*) set -- --dist loadfile "$@" ;; # the tests of a file share what they started
+  # the tests of a file share what they started, and the longest files come first (conftest.py)
+  *" -n "*) set -- --dist loadfile --no-loadscope-reorder "$@" ;;
 esac
 sh setup.sh test
 exec "${HOSTCFG_VENV:-.venv}/bin/python" -m pytest "$@"
