@@ -109,8 +109,10 @@ def main() -> None:
     gc.set_threshold(100_000)  # what a start makes stays: 700, the default, looks through it for nothing
     if sys.stdout is None:  # closed by the caller: there is nobody to tell
         sys.exit(2)
-    if sys.stderr is None:  # its number must not become a host's socket
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123  # for as long as we run
+    if sys.stdin is None:  # its number must not become a host's socket
+        sys.stdin = open(os.devnull)  # noqa: SIM115, PTH123  # for as long as we run
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123
     code = _run()
     try:
         sys.stdout.flush()
@@ -140,9 +142,10 @@ def _run() -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.ClickException as error:
-        error.show()
+        with suppress(OSError):
+            error.show()
     except (click.Abort, KeyboardInterrupt, EOFError):
-        click.echo("hostcfg: interrupted", err=True)
+        note("interrupted")
         return 130
     except OSError as error:
         return _output_failed(error)
@@ -172,6 +175,10 @@ def report(error: HostcfgError) -> None:
 
 
 def note(text: str) -> None:
-    """One line on stderr; control characters are shown and not obeyed."""
+    """One line on stderr; control characters are shown and not obeyed.
+
+    Where it can't be written there is nobody to tell, and the result is no worse for it.
+    """
     line = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
-    click.echo(f"hostcfg: {line}", err=True)
+    with suppress(OSError):
+        click.echo(f"hostcfg: {line}", err=True)

@@ -57,13 +57,14 @@ def paused() -> Iterator[None]:
 
 
 def _lines(total: int) -> Tell:
+    from hostcfg.cli import note
+
     done = 0
 
     def tell(host: str, fault: str | None) -> None:
         nonlocal done
         done += 1
-        shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in host)
-        print(f"hostcfg: {done}/{total} {shown}: {fault or 'done'}", file=sys.stderr, flush=True)  # noqa: T201
+        note(f"{done}/{total} {host}: {fault or 'done'}")
 
     return tell
 

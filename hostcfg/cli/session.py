@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -68,8 +67,10 @@ class Session:
 
         found = load_inventory(Path(self.inventory_path))
         if self.verbose:
-            for note in found.notes:
-                click.echo(f"hostcfg: note: {note}", err=True)
+            from hostcfg.cli import note
+
+            for text in found.notes:
+                note(f"note: {text}")
         return found
 
     def hosts(self, targets: Sequence[str], *, once: bool = True) -> list[HostSpec]:
@@ -135,8 +136,7 @@ class Session:
         if self.verbose:
             from hostcfg.cli import note
 
-            with suppress(OSError):  # nobody reads it any more, which is no fault of the host
-                note(f"{host}: {text}")
+            note(f"{host}: {text}")
 
     def _near(self, spec: HostSpec) -> str:
         """What a name that is no host's may be a slip of; nothing for what the inventory names."""

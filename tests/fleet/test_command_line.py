@@ -236,6 +236,12 @@ def test_descriptors_threads_and_closed_streams(fleet: Path) -> None:
         (f"{call} 2>&-", 0),
         (f"{call} >&-", 2),
         (f"{call} >/dev/full", 2),
+        (f"{call} <&-", 0),
+        (f"{call} -v 2>/dev/full", 0),
+        (f"{call} <&- >&- 2>&-", 2),
+        (f"{sys.executable} -m hostcfg show no-such-host.invalid <&-", 2),
+        (f"{sys.executable} -m hostcfg show file:/no/such/file 2>/dev/full", 2),
+        (f"{sys.executable} -m hostcfg nonsense 2>/dev/full", 2),
     ):
         done = subprocess.run(["/bin/sh", "-c", shell], capture_output=True, text=True, env=env, check=False)
         assert (shell, done.returncode) == (shell, code)
