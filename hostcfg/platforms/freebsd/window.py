@@ -21,6 +21,8 @@ RECEIVE_STEP, SEND_STEP = 16384, 8192
 """net.inet.tcp.recvbuf_inc and sendbuf_inc: 8 to 13, unless someone changed them."""
 BY_HALVES_RELEASE = (13,)
 """From here on a receive buffer grows by half of itself twice a round trip; recvbuf_inc is gone."""
+GROWING_RELEASE = (7,)
+"""Before it a buffer stays at recvspace or sendspace: sendbuf_max, recvbuf_max and *_auto came with 7.0."""
 BY_RTT_RELEASE = (10, 4)
 """Before it growth was timed by timestamps: none without them, none above a round trip of a second."""
 
@@ -48,10 +50,21 @@ class FreeBsdWindowModel(SockbufModel):
         return None if cap is None else shift_for(cap)
 
     def rtts_to_reach(self, window_bytes: int) -> float:
+        if not self._grows():
+            return 0.0
         start = self._start("receive")[0]
         if self._by_halves():
             return max(0.0, log(max(1, window_bytes) / max(1, start), 1.5) / 2)
         return rtts_by_steps(start, window_bytes, self._step(RECEIVE_KEY, RECEIVE_STEP))
+
+    def needs(self, window_bytes: int, side: Side, flow: Flow) -> Sequence[Need]:
+        """Before 7.0 the first size is the only one."""
+        if self._grows() or flow.explicit_bytes is not None:
+            return super().needs(window_bytes, side, flow)
+        size, reading = self.FACTOR * window_bytes, self._reading(side, "default")
+        reason = f"a window of {window_bytes:,} bytes needs a buffer of {size:,}, and none grows before 7.0"
+        need = Need(reading.setting, reading.key, reading.value, size, reason, reading.element)
+        return [*self._cap_need(size), need]
 
     def growth_needs(self, size: int, side: Side, flow: Flow) -> Sequence[Need]:
         found: list[Need] = []
@@ -79,7 +92,12 @@ class FreeBsdWindowModel(SockbufModel):
             return ()
         return (MemoryLimit(clusters * MCLBYTES, MCLBYTES, self.reading("mbuf_clusters_max")),)
 
+    def _grows(self) -> bool:
+        return self.facts.release is None or self.facts.release >= GROWING_RELEASE
+
     def _can_grow(self, side: Side, flow: Flow) -> bool:
+        if not self._grows():
+            return False
         if side == "send":
             return self._step(SEND_KEY, SEND_STEP) > 0
         if not self._times_growth_of(flow):
