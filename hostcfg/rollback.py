@@ -17,6 +17,7 @@ from hostcfg.hostrun import ChangeOptions, Connect, Each, OnEvent, in_turn, noth
 from hostcfg.journal.process import lives_elsewhere
 from hostcfg.lean import dataclass
 from hostcfg.rollback_one import HostsBack, settle_host, take_back
+from hostcfg.rollback_order import set_since
 from hostcfg.rollback_plan import RollbackPlan, in_force, plan_rollback
 
 if TYPE_CHECKING:
@@ -30,12 +31,15 @@ __all__ = [
     "Rollback",
     "RollbackPlan",
     "in_force",
+    "nothing_stands",
     "plan_rollback",
     "rollback_change",
     "rollback_host",
     "rollback_last",
     "rollback_unfinished",
+    "set_since",
     "settle_change",
+    "standing",
 ]
 
 
@@ -66,17 +70,15 @@ def rollback_change(
     change = journal.change(change_id)
     _refuse_if_alive(change)
     chosen = [h for h in change.hosts if hosts is None or h.host in hosts]
-    standing = [h for h in chosen if in_force(change, h)]
-    waiting = [h for h in chosen if h.status in UNFINISHED]
-    if not standing and not waiting:
-        raise ChangeRefused(_nothing_stands(change, chosen))
-    draft = journal.draft("rollback", of=change.id)
-    run = HostsBack(journal, connect, read, options, on_event, draft, agreed)
+    if not standing(change, chosen):
+        raise ChangeRefused(nothing_stands(change, chosen))
+    draft, since = journal.draft("rollback", of=change.id), set_since(change, journal.newer(change))
+    run = HostsBack(journal, connect, read, options, on_event, draft, agreed, since)
 
     def back(host: HostChange) -> HostChange:
         return settle_host(change, host, run) if host.status in UNFINISHED else take_back(host, run)
 
-    results = each(back, [host for host in chosen if host in standing or host in waiting])
+    results = each(back, standing(change, chosen))
     _end_run(change, journal)
     return Rollback(run.draft.id if journal.is_stored(run.draft.id) else None, results)
 
@@ -95,7 +97,13 @@ def _end_run(change: Change, journal: Journal) -> None:
         journal.run_is(change.id, replace(change.run, state="stopped"))
 
 
-def _nothing_stands(change: Change, hosts: Sequence[HostChange]) -> str:
+def standing(change: Change, hosts: Sequence[HostChange]) -> list[HostChange]:
+    """Those of ``hosts`` that have the change, or may have it."""
+    return [host for host in hosts if in_force(change, host) or host.status in UNFINISHED]
+
+
+def nothing_stands(change: Change, hosts: Sequence[HostChange]) -> str:
+    """Why nothing of a change is left to take back on ``hosts``."""
     undone = [h for h in hosts if h.undone_by is not None]
     if undone:
         return f"change {change.id} was rolled back already, by {undone[0].undone_by}"
@@ -180,7 +188,8 @@ def settle_change(
     ChangeRefused while another process works on it.
     """
     _refuse_if_alive(change)
-    run = HostsBack(journal, connect, read, options, on_event, journal.draft("rollback", of=change.id))
+    draft, since = journal.draft("rollback", of=change.id), set_since(change, journal.newer(change))
+    run = HostsBack(journal, connect, read, options, on_event, draft, since=since)
     chosen = [h for h in change.hosts if h.status in UNFINISHED and (hosts is None or h.host in hosts)]
     settled = each(lambda host: settle_host(change, host, run), chosen)
     _end_run(change, journal)

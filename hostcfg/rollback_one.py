@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from hostcfg.change_options import Agreed, to_anything
@@ -15,7 +16,7 @@ from hostcfg.platforms.changer import StepReport, get_changer
 from hostcfg.rollback_plan import RollbackFiles, plan_rollback, way_back
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from hostcfg.apply import Read
     from hostcfg.changes import Change, HostStatus, StepResult
@@ -37,10 +38,14 @@ class HostsBack:
     on_event: OnEvent
     draft: Draft
     agreed: Agreed = to_anything
+    since: Mapping[str, Fault] = field(default_factory=dict)
+    """Host -> why another change has to be taken back there first."""
 
 
 def take_back(done: HostChange, run: HostsBack) -> HostChange:
     """One host of a change that stands; what happens to it is in its ``error``; JournalError."""
+    if done.host in run.since and not run.options.force:
+        return HostChange(done.host, done.os, "failed", error=run.since[done.host])
     try:
         changer = get_changer(done.os)
         with run.connect(done.host) as first:

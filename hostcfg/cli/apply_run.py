@@ -87,7 +87,8 @@ def resume(session: Session, change_id: str, given: Mapping[str, Any], *, yes: b
     """
     check = given.get("check")
     journal = Journal.open()
-    change = journal.change(change_id)
+    change = journal.find(change_id)
+    change_id = change.id
     run = _resumable(change)
     if run.options.get("check") and check is None:
         raise UsageError(

@@ -10,12 +10,14 @@ from hostcfg.errors import ChangeRefused, HostcfgError
 from hostcfg.model import Plan, Step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from hostcfg.changes import HostChange
+    from hostcfg.changes import Fault, HostChange
     from hostcfg.cli.change_common import Hosts
     from hostcfg.cli.session import Session
     from hostcfg.model import Facts
+    from hostcfg.reader import Outcome
+    from hostcfg.targets import HostSpec
 
 
 class Shown:
@@ -57,23 +59,41 @@ def show(session: Session, plans: Sequence[Plan]) -> None:
     print_blocks(blocks, make_console(sys.stderr, color=session.color))
 
 
-def ways_back(session: Session, hosts: Hosts, standing: Sequence[HostChange], *, force: bool) -> list[Plan]:
-    """What taking hosts back would write, by a fresh look; who can't be looked at is told and left out."""
-    outcomes = session.read([hosts.spec(host.host) for host in standing], keep_text=True)
-    pairs = zip(outcomes, standing, strict=True)
-    found = [_way_back(one.facts, done, force=force) for one, done in pairs if one.facts is not None]
-    return [plan for plan in found if plan is not None]
+def ways_back(
+    session: Session, hosts: Hosts, standing: Sequence[HostChange], since: Mapping[str, Fault], *, force: bool
+) -> list[Plan | Outcome]:
+    """What taking hosts back would write, by a fresh look; who can't be looked at, or taken back, is told.
+
+    ``since``: hosts on which another change has to be taken back first.
+    """
+    found: dict[str, Plan | Outcome] = {
+        host.host: _told(hosts.spec(host.host), ChangeRefused(since[host.host].message))
+        for host in standing
+        if host.host in since and not force
+    }
+    free = [host for host in standing if host.host not in found]
+    outcomes = session.read([hosts.spec(host.host) for host in free], keep_text=True)
+    for outcome, done in zip(outcomes, free, strict=True):
+        try:
+            plan = None if outcome.facts is None else _way_back(outcome.facts, done, force=force)
+            found[done.host] = plan or outcome
+        except HostcfgError as error:
+            found[done.host] = _told(outcome.spec, error)
+    return [found[host.host] for host in standing]
 
 
-def _way_back(facts: Facts, done: HostChange, *, force: bool) -> Plan | None:
+def _told(spec: HostSpec, error: HostcfgError) -> Outcome:
     from hostcfg.cli import report
+    from hostcfg.reader import Outcome
+
+    report(error)
+    return Outcome(spec, None, error)
+
+
+def _way_back(facts: Facts, done: HostChange, *, force: bool) -> Plan:
     from hostcfg.rollback import plan_rollback
 
-    try:
-        back = plan_rollback(facts, done, force=force)
-    except HostcfgError as error:
-        report(error)
-        return None
+    back = plan_rollback(facts, done, force=force)
     paths = [file.before.path for file in done.files if file.after is not None]
     return replace(back.plan, host=done.host, notes=back.left, files=dict.fromkeys(paths, ""))
 

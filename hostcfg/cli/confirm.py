@@ -24,7 +24,8 @@ def confirm(session: Session, change_id: str) -> int:
     from hostcfg.journal import Journal
 
     journal = Journal.open()
-    change = journal.change(change_id)
+    change = journal.find(change_id)
+    change_id = change.id
     wanted = chosen(session, [host.host for host in change.hosts])
     hosts = Hosts(session, known=change.hosts)
     with Interrupts() as interrupts:

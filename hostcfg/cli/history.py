@@ -28,7 +28,7 @@ def history(session: Session, change_id: str | None, newest: int | None) -> int:
     from hostcfg.journal import Journal
 
     journal = Journal.open()
-    changes = [journal.change(change_id)] if change_id is not None else list(journal.changes(newest))
+    changes = [journal.find(change_id)] if change_id is not None else list(journal.changes(newest))
 
     def blocks() -> list[Block]:
         from hostcfg.outputs.change_views import history_blocks

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from hostcfg.changes import Change, HostChange
     from hostcfg.cli.change_common import Hosts
     from hostcfg.journal import Journal
+    from hostcfg.model import Plan
+    from hostcfg.outputs.blocks import Block
+    from hostcfg.reader import Outcome
 
 
 @click.command()
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 @click.option("--last", is_flag=True, help="The newest change of all that still holds.")
 @click.option("--unfinished", is_flag=True, help="Every change that did not reach its end.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Print what would be written, and write nothing.")
 @click.option("--force", is_flag=True, help="Restore values that someone else changed since, too.")
 @click.option(
     "--revert-in",
@@ -45,10 +49,11 @@ def rollback(
     last: bool,
     unfinished: bool,
     yes: bool,
+    dry_run: bool,
     force: bool,
     revert_in_s: int,
 ) -> int:
-    """Put before-values back, checked.
+    """Put before-values back, checked.  The beginning of an ID will do where no other has it.
 
     \b
     hostcfg rollback 20261130-162700-4f2a
@@ -66,11 +71,13 @@ def rollback(
     journal = Journal.open()
     options = ChangeOptions(revert_in_s=revert_in_s, force=force)
     if unfinished:
-        return _settle(session, journal, options, yes=yes)
-    change = journal.change(change_id) if change_id is not None else newest_in_force(journal, host)
+        return _settle(session, journal, options, yes=yes, dry_run=dry_run)
+    change = journal.find(change_id) if change_id is not None else newest_in_force(journal, host)
     wanted = chosen(session, [one.host for one in change.hosts if host is None or one.host == host])
     hosts = Hosts(session, known=change.hosts)
-    agreed = to_anything if yes else _ask(session, change, wanted, hosts, force=force)
+    if dry_run:
+        return _print(session, _plans(session, journal, change, wanted, hosts, force=force))
+    agreed = to_anything if yes else _ask(session, journal, change, wanted, hosts, force=force)
     with Interrupts() as interrupts:
         done = rollback_change(
             change.id,
@@ -87,19 +94,57 @@ def rollback(
     return interrupts.code(code)
 
 
-def _ask(session: Session, change: Change, wanted: Sequence[str], hosts: Hosts, *, force: bool) -> Agreed:
+def _plans(
+    session: Session, journal: Journal, change: Change, wanted: Sequence[str], hosts: Hosts, *, force: bool
+) -> list[Plan | Outcome]:
+    """What would be written on each host that has the change; ChangeRefused where none has."""
+    from hostcfg.cli.change_preview import backwards, ways_back
+    from hostcfg.rollback import nothing_stands, set_since, standing
+
+    mine = [host for host in change.hosts if host.host in wanted]
+    if not standing(change, mine):
+        raise ChangeRefused(nothing_stands(change, mine))
+    since = set_since(change, journal.newer(change))
+    held = [host for host in standing(change, mine) if not _hangs(host)]
+    return [
+        *(backwards(host) for host in mine if _hangs(host)),
+        *ways_back(session, hosts, held, since, force=force),
+    ]
+
+
+def _print(session: Session, outcomes: Sequence[Plan | Outcome]) -> int:
+    """The plans of a rollback, which writes none of them; the exit code, as of ``plan``."""
+    from hostcfg.cli.common import code_of
+    from hostcfg.model import Plan
+    from hostcfg.outputs.documents import plan_document
+    from hostcfg.reader import Outcome
+
+    plans = [one for one in outcomes if isinstance(one, Plan)]
+
+    def blocks() -> list[Block]:
+        from hostcfg.outputs.change_views import question_blocks
+
+        return question_blocks(plans, details=session.details(plans))
+
+    session.emit(lambda: plan_document(outcomes), blocks)
+    unplanned = [one for one in outcomes if isinstance(one, Outcome)]
+    return code_of(unplanned, differs=any(plan.steps or plan.files for plan in plans))
+
+
+def _ask(
+    session: Session, journal: Journal, change: Change, wanted: Sequence[str], hosts: Hosts, *, force: bool
+) -> Agreed:
     """What would be written, and whether it shall; no question where nothing would be.
 
     Returns what refuses all else: a host may be another one by the time of a yes.
     """
     from hostcfg.cli.change_common import ask, need_someone
-    from hostcfg.cli.change_preview import Shown, backwards, show, ways_back
-    from hostcfg.rollback import in_force
+    from hostcfg.cli.change_preview import Shown, show
+    from hostcfg.model import Plan
 
     need_someone(yes=False)
-    mine = [host for host in change.hosts if host.host in wanted]
-    plans = [backwards(host) for host in mine if _hangs(host)]
-    plans += ways_back(session, hosts, [host for host in mine if in_force(change, host)], force=force)
+    found = _plans(session, journal, change, wanted, hosts, force=force)
+    plans = [one for one in found if isinstance(one, Plan)]
     if plans:
         show(session, plans)
     if any(plan.steps or plan.files for plan in plans):
@@ -115,14 +160,14 @@ def _hangs(host: HostChange) -> bool:
 
 def _not_reached(change: Change, wanted: Sequence[str], done: Sequence[HostChange]) -> list[str]:
     """Hosts that still have the change, since the rollback was interrupted before their turn."""
-    from hostcfg.rollback import in_force
+    from hostcfg.rollback import standing
 
     reached = {host.host for host in done}
-    standing = [h.host for h in change.hosts if in_force(change, h) or _hangs(h)]
-    return [name for name in standing if name in wanted and name not in reached]
+    names = [host.host for host in standing(change, change.hosts)]
+    return [name for name in names if name in wanted and name not in reached]
 
 
-def _settle(session: Session, journal: Journal, options: ChangeOptions, *, yes: bool) -> int:
+def _settle(session: Session, journal: Journal, options: ChangeOptions, *, yes: bool, dry_run: bool) -> int:
     """Every unfinished change: ask its hosts, and have them restored."""
     from hostcfg.cli import report
     from hostcfg.cli.change_common import Hosts, Interrupts, ask, chosen, finish, need_someone, side_by_side
@@ -135,9 +180,12 @@ def _settle(session: Session, journal: Journal, options: ChangeOptions, *, yes: 
         return finish(session, None, [])
     wanted = set(chosen(session, list(dict.fromkeys(host.host for c in changes for host in c.hosts))))
     changes = [c for c in changes if not c.hosts or any(host.host in wanted for host in c.hosts)]
+    plans = [backwards(h) for c in changes for h in c.hosts if _hangs(h) and h.host in wanted]
+    if dry_run:
+        return _print(session, plans)
     need_someone(yes=yes)
     if not yes:
-        show(session, [backwards(h) for c in changes for h in c.hosts if _hangs(h) and h.host in wanted])
+        show(session, plans)
     ask(
         f"take back what did not reach its end ({', '.join(c.id for c in changes[:5])})?",
         yes=yes,

@@ -211,6 +211,22 @@ def read_changes(db: Connection, *, change_id: str | None = None, limit: int | N
     return [_change(db, row) for row in found]
 
 
+def read_newer(db: Connection, change: Change) -> list[Change]:
+    """Changes that were begun after ``change``, newest first."""
+    found = db.execute(
+        "SELECT * FROM changes WHERE (started, id) > (?, ?) ORDER BY started DESC, id DESC",
+        (change.started, change.id),
+    ).fetchall()
+    return [_change(db, row) for row in found]
+
+
+def ids_beginning(db: Connection, text: str) -> list[str]:
+    """The ids that begin with ``text``, oldest first; that one alone which is ``text``."""
+    query = "SELECT id FROM changes WHERE substr(id, 1, ?) = ? ORDER BY started, id"
+    found = [row["id"] for row in db.execute(query, (len(text), text)).fetchall()]
+    return [text] if text in found else found
+
+
 def _change(db: Connection, row: Row) -> Change:
     hosts = db.execute("SELECT * FROM hosts WHERE change = ? ORDER BY position", (row["id"],)).fetchall()
     return Change(

@@ -223,6 +223,20 @@ class Journal:
             raise ChangeRefused(f"no change {change_id[:60]!r} in {self._database.path}; see hostcfg history")
         return found[0]
 
+    def find(self, text: str) -> Change:
+        """The change whose id is ``text``, or the only one whose id begins with it; ChangeRefused."""
+        with self._database.reading() as db:
+            found = rows.ids_beginning(db, text) if text else []
+        if len(found) > 1:
+            shown = ", ".join(found[:3]) + (" ..." if len(found) > 3 else "")
+            raise ChangeRefused(f"{text!r} begins the ids of {len(found)} changes ({shown}): give more of it")
+        return self.change(found[0] if found else text)
+
+    def newer(self, change: Change) -> Sequence[Change]:
+        """Changes that were begun after ``change``, newest first."""
+        with self._database.reading() as db:
+            return rows.read_newer(db, change)
+
     def is_stored(self, change_id: str) -> bool:
         """Whether there is a change of that id: a draft is none before its first host has a step."""
         with self._database.reading() as db:

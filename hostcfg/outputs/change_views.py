@@ -45,7 +45,9 @@ def question_blocks(plans: Sequence[Plan], *, details: bool = True) -> list[Bloc
 
 def _short_steps(plan: Plan) -> list[Block]:
     files = [
-        Paragraph(f"{path} would be written once it is confirmed", "note", "note") for path in plan.files
+        # a way back has no lines of its own
+        Paragraph(f"{path} would be {'written' if lines else 'put back'} once it is confirmed", "note", "note")
+        for path, lines in plan.files.items()
     ]
     return [_step_table(plan, reasons=False), *files]
 
