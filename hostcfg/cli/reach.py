@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,22 @@ def restore_terminal() -> None:
             with suppress(OSError, termios.error):
                 termios.tcsetattr(terminal, termios.TCSANOW, attributes)
                 sys.stderr.write("\n")
+
+
+@contextmanager
+def sigterm_as_ctrl_c() -> Iterator[None]:
+    """In here SIGTERM prints what is known and leaves the terminal as it was; unless others handle it."""
+    import signal
+
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def make_ssh_context(*, timeout_s: float, accept_new: bool, prompts: Prompts, tell: Tell) -> SshContext:

@@ -181,15 +181,24 @@ class Session:
         ``peers``: the address of a host's other end, whose route decides which interface matters.
         ``keep_text`` keeps what the hosts printed, which is most of the memory of a large fleet.
         """
+        if all(spec.kind == "file" for spec in specs):
+            return self._read(specs, peers or {}, keep_text=keep_text)
+        from hostcfg.cli.reach import sigterm_as_ctrl_c
+
+        with sigterm_as_ctrl_c():
+            self.prepare(specs)
+            self._tell_of_descriptors(specs)
+            return self._read(specs, peers or {}, keep_text=keep_text)
+
+    def _read(
+        self, specs: Sequence[HostSpec], peers: Mapping[HostSpec, str | None], *, keep_text: bool
+    ) -> list[Outcome]:
         from hostcfg.cli.progress import progress
         from hostcfg.fleet import read_fleet
         from hostcfg.reader import read_host, without_text
 
-        self.prepare(specs)
-        self._tell_of_descriptors(specs)
-
         def read(spec: HostSpec) -> Facts:
-            facts = read_host(spec, self.connect, peer=(peers or {}).get(spec))
+            facts = read_host(spec, self.connect, peer=peers.get(spec))
             return facts if keep_text else without_text(facts)
 
         with progress(len(specs), verbose=self.verbose) as tell:

@@ -212,13 +212,14 @@ def test_other_ways_to_misbehave(farm: Farm) -> None:
     assert all(sum(f"{name}: " in line for line in told) == 1 for name in failed)
 
 
-def test_an_interrupt_ends_at_once_with_what_is_known(farm: Farm) -> None:
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_at_once_with_what_is_known(farm: Farm, stop: signal.Signals) -> None:
     farm.good(3)
     farm.silent(1)
     farm.forced("hangs", "timeout", "sleep 1000", 1)
     with farm.start("show", "all", "-o", "json", "-v", "--timeout", "300") as process:
         wait_until_done(process, 3)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(stop)
         began = time.monotonic()
         stdout, stderr = process.communicate(timeout=60)
     assert time.monotonic() - began < 5

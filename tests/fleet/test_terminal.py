@@ -35,9 +35,9 @@ class Ended:
 
 
 def at_terminal(
-    words: Sequence[str], home: Path, *answers: tuple[str, bytes], timeout_s: float = 60
+    words: Sequence[str], home: Path, *answers: tuple[str, bytes | signal.Signals], timeout_s: float = 60
 ) -> Ended:
-    """hostcfg at a terminal of its own; each answer is typed once its question is on the screen."""
+    """hostcfg at a terminal of its own; each answer is typed (or sent) once its question is on the screen."""
     pid, terminal = pty.fork()
     if pid == 0:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("SSH_", "HOSTCFG_"))}
@@ -57,7 +57,11 @@ def at_terminal(
                 break
             screen += data
             if waiting and waiting[0][0].encode() in screen and not echoes(terminal):
-                os.write(terminal, waiting.pop(0)[1])
+                answer = waiting.pop(0)[1]
+                if isinstance(answer, bytes):
+                    os.write(terminal, answer)
+                else:
+                    os.kill(pid, answer)
         echo = echoes(terminal)
     finally:
         if time.monotonic() >= deadline:
@@ -105,10 +109,22 @@ def test_a_passphrase_is_asked_for_once_and_no_bar_covers_it(locked: Path) -> No
     assert "5 read" in ended.screen
 
 
-def test_ctrl_c_at_a_question_leaves_a_terminal_that_echoes(locked: Path) -> None:
-    ended = at_terminal(["show", "all", "-i", str(locked)], locked.parent, ("passphrase of", CTRL_C))
+@pytest.mark.parametrize("stop", [CTRL_C, signal.SIGTERM])
+def test_a_stop_at_a_question_leaves_a_terminal_that_echoes(
+    locked: Path, stop: bytes | signal.Signals
+) -> None:
+    ended = at_terminal(["show", "all", "-i", str(locked)], locked.parent, ("passphrase of", stop))
     assert (ended.code, ended.echoes) == (130, True), ended.screen
     assert ended.screen.count("interrupted before it answered") == HOSTS
+    assert "Traceback" not in ended.screen
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("stop", [CTRL_C, signal.SIGTERM])
+def test_a_stop_at_the_one_question_for_all(locked: Path, stop: bytes | signal.Signals) -> None:
+    words = ["show", "all", "-i", str(locked), "--ask-pass"]
+    ended = at_terminal(words, locked.parent, ("password of every one of 5 hosts", stop))
+    assert (ended.code, ended.echoes) == (130, True), ended.screen
     assert "Traceback" not in ended.screen
 
 
