@@ -56,7 +56,12 @@ def render_profile(
     header = list(_header(profile, platform, link, draft, wanted.notes, looks=looks))
     warning = _hung(f"WARNING: {risk}") if risk is not None else []
     stays = _stays(wanted.targets, platform, draft)
-    return platform.render(values, style, [header[0], *warning, *header[1:]], stays)
+    return platform.render(values, style, [_printable(t) for t in (header[0], *warning, *header[1:])], stays)
+
+
+def _printable(text: str) -> str:
+    """``text`` without what could end a comment or turn the direction of writing."""
+    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def _stays(targets: Sequence[Target], platform: Platform, draft: _Draft) -> dict[str, Stays]:

@@ -40,6 +40,17 @@ def test_no_comment_is_wider_than_a_terminal(name: str) -> None:
             assert not [line for line in comments if len(line) > 80 and " netsh " not in line]
 
 
+def test_a_text_of_a_profile_turns_no_comment_around(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(
+        'name: own\nsummary: "to the \\u202e left"\nwhen: w\nsettings:\n'
+        '  sack: {rule: exact, value: true, reason: "a \\u202e b", source: s}\n'
+    )
+    for platform in all_platforms():
+        text = render_profile(load_profile(str(path)), platform, None, {}, "script")
+        assert "\u202e" not in text
+
+
 def test_the_script_of_wan_in_full() -> None:
     lines = render_profile(find_profile("wan"), HandlerPlatform(), LINK, {}, "script").splitlines()
     body = [line for line in lines if not line.startswith("#")]
