@@ -50,12 +50,12 @@ _ENHANCED = regex(
 _UDP = regex(r"(?P<jitter>\d+\.\d+) ms +(?P<lost>-?\d+)/ *(?P<packets>\d+) \(.*")
 _ENDS = regex(
     r"\[ *(?P<id>\*?\d+)\] local (?P<lhost>[^ %]+)(?:%\S+)? port (?P<lport>\d+)"
-    r" connected with (?P<rhost>[^ %]+)(?:%\S+)? port (?P<rport>\d+)(?P<rest>.*)"
+    r" connected with (?P<rhost>[^ %]+)(?:%\S+)? port (?P<rport>\d+)(?P<rest>(?: .*)?)"
 )
 _FIRST = regex(r"\(icwnd/mss/irtt=\d+/(?P<mss>\d+)/(?P<rtt>\d+)\)|\(MSS=(?P<old>\d+)\)")
 _HEADER = regex(
     r"(?:(?P<client>Client connecting to (?P<host>[^ ,]+),)|Server listening on) (?P<protocol>TCP|UDP) port"
-    r" (?P<port>\d+).*"
+    r" (?P<port>\d+)(?!\w).*"
 )
 _WINDOW = regex(
     r"(?:TCP window|UDP buffer) size: +(?P<size>\d+(?:\.\d+)? [KMGT]?Bytes?)"
@@ -121,10 +121,12 @@ def recognize(text: str) -> int:
 def parse(text: str) -> Parsed:
     """``values``: ``records``, ``window`` and ``requested`` as printed for the first test, ``error``."""
     state = _State()
+    last = ""
     for line in clean_lines(text):
         stripped = line.strip()
-        if stripped and not _take(state, stripped):
+        if stripped and stripped != last and not _take(state, stripped):  # a doubled line says nothing new
             state.unrecognized.append(stripped)
+        last = stripped
     records = [_finished(test).document() for test in state.tests if test.rows or test.record.streams]
     extra: dict[str, Json] = {"window": state.window, "requested": state.requested}
     if state.errors:
@@ -187,7 +189,7 @@ def _take_header(state: _State, header: re.Match[str]) -> None:
 def _take_ends(state: _State, ends: re.Match[str]) -> None:
     """A connection: of the present test, or of the next one where results have been printed."""
     test = state.test()
-    if test.rows:
+    if test.rows and (test.record.streams or test.header.get("role") is None):
         own = {"reverse", "started"}  # of one connection, not of the header
         test = state.add(_Test(header={k: v for k, v in test.header.items() if k not in own}))
     state.owner[ends["id"]] = test
@@ -231,7 +233,9 @@ def _take_row(state: _State, row: re.Match[str]) -> None:
         interval.retransmits = int(found["retries"])
         interval.cwnd_bytes = None if found["cwnd"] == "NA" else int(found["cwnd"][:-1]) * 1024
         interval.rtt_us = int(found["rtt"]) or None
-    test.rows.append(("far" if test.reported else "own", interval, _UDP.fullmatch(rest)))
+    udp = _UDP.fullmatch(rest)
+    sends = test.header.get("role") == "client" and test.header.get("reverse") is not True
+    test.rows.append(("far" if test.reported or (udp and sends) else "own", interval, udp))
     test.reported = False
 
 
@@ -255,12 +259,13 @@ def _finished(test: _Test) -> Record:
             totals[name] = last
     if role is not None:
         _add_totals(record, totals, "sent" if sends else "received")
-    for origin, interval, udp in test.rows:
+    for origin, interval, _ in test.rows:
         if origin == "far":
             record.scalars |= {"received_bps": interval.bps, "received_bytes": interval.bytes}
-        if udp:
-            record.scalars |= {"jitter_ms": float(udp["jitter"])}
-            record.scalars |= {"lost_packets": int(udp["lost"]), "packets": int(udp["packets"])}
+    udp = max((row for row in test.rows if row[2]), key=lambda row: row[1].end, default=None)
+    if udp is not None and udp[2]:
+        record.scalars |= {"jitter_ms": float(udp[2]["jitter"])}
+        record.scalars |= {"lost_packets": int(udp[2]["lost"]), "packets": int(udp[2]["packets"])}
     _add_largest(record, own)
     return record
 
@@ -287,6 +292,7 @@ def _add_totals(record: Record, totals: dict[str | None, Interval], way: str) ->
     if not is_whole or (len(streams) > 1 and record.scalars.get("role") == "client"):
         streams = []
     whole = totals.get(None)
+    is_whole = is_whole and (whole is not None or bool(streams))
     record.scalars[f"{way}_bps"] = whole.bps if whole else total(row.bps for row in streams)
     record.scalars[f"{way}_bytes"] = whole.bytes if whole else total(row.bytes for row in streams)
     record.scalars["complete"] = bool(totals)

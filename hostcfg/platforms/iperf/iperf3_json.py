@@ -133,6 +133,7 @@ def _record(document: Object, suffix: str, *, reverse: bool | None) -> Record:
     role = "server" if "accepted_connection" in start else "client" if "connecting_to" in start else None
     sends = None if reverse is None or role is None else reverse == (role == "server")
     unsure = sends is None and document.get("cut") is True
+    sure = "duration" in test or "pieces" in document  # else its line is lost: that of -n says 0
     record = Record("iperf3")
     record.scalars = {
         "version": _text(start, "version", strip="iperf "),
@@ -140,7 +141,8 @@ def _record(document: Object, suffix: str, *, reverse: bool | None) -> Record:
         "protocol": _text(test, "protocol"),
         "reverse": reverse,
         "started": _text(_inner(start, "timestamp"), "time"),
-        "seconds": _float(test.get("duration")) or _float((sent or received).get("seconds")),
+        "seconds": _float(test.get("duration"))
+        or (_float((sent or received).get("seconds")) if sure else None),
         "omit_s": _float(test.get("omit")),
         "window_bytes": None if unsure else integer(start.get("sndbuf_actual" if sends else "rcvbuf_actual")),
         "requested_bytes": integer(start.get("sock_bufsize")) or None,
@@ -190,11 +192,14 @@ def _add_streams(record: Record, start: Object, end: Object, *, reverse: bool) -
     results = _objects(end.get("streams"))
     own = _inner(end, "sum_sent_bidir_reverse" if reverse else "sum_sent").get("sender")
     two_way = "sum_sent_bidir_reverse" in end
+    is_two_way = bool(_inner(start, "test_start").get("bidir"))
     others: set[str] = set()
     for row in results:
         sender = _inner(row, "sender") or _inner(row, "udp")
         receiver = _inner(row, "receiver")
         name = str(integer(sender.get("socket")))
+        if name == "None":
+            continue
         if two_way and sender.get("sender") != own:
             others.add(name)
             continue
@@ -204,13 +209,13 @@ def _add_streams(record: Record, start: Object, end: Object, *, reverse: bool) -
             integer(receiver.get(n)) for n in ("bits_per_second", "bytes")
         )
         stream.retransmits = integer(sender.get("retransmits"))
-        if record.scalars.get("role") == "server" and stream.sent_bytes == 0:
+        if record.scalars.get("role") != "client" and stream.sent_bytes == 0:
             stream.sent_bps = stream.sent_bytes = None  # a server does not know what its client sent
         stream.max_cwnd_bytes = integer(sender.get("max_snd_cwnd")) or None
         _keep_largest(record, sender)
     for row in ends:
         name = str(integer(row.get("socket")))
-        if name in others:
+        if name in others or name == "None" or (is_two_way and not results):
             continue
         stream = record.stream(name)
         stream.local_host, stream.remote_host = _text(row, "local_host"), _text(row, "remote_host")
@@ -233,6 +238,7 @@ def _keep_largest(record: Record, sender: Object) -> None:
 
 def _add_intervals(record: Record, document: Object, suffix: str) -> None:
     wanted = set(record.streams)
+    is_two_way = bool(_inner(document, "start", "test_start").get("bidir"))
     ended = bool(_objects(_inner(document, "end").get("streams")))
     pmtu = []
     for row in _objects(document.get("intervals")):
@@ -240,7 +246,7 @@ def _add_intervals(record: Record, document: Object, suffix: str) -> None:
         if isinstance(total, dict) and (interval := _interval(total, None)) is not None:
             record.sums.append(interval)
         parts = _objects(row.get("streams"))
-        if not ended and len({str(part.get("sender")) for part in parts}) > 1:
+        if not ended and (is_two_way or len({str(part.get("sender")) for part in parts}) > 1):
             continue  # a two-way test, cut before it says which stream runs which way
         for part in parts:
             name = str(integer(part.get("socket")))
@@ -253,9 +259,9 @@ def _add_intervals(record: Record, document: Object, suffix: str) -> None:
 
 
 def _interval(row: Object, stream: str | None) -> Interval | None:
-    """None where the report is cut before it says when the interval ends, or nothing is left of it."""
+    """None where the report is cut before it says when the interval ends, or how fast it was."""
     start, end, seconds = (_float(row.get(name)) for name in ("start", "end", "seconds"))
-    if not row or (start is not None and end is None and seconds is None):
+    if end is None and seconds is None and (start is not None or "bits_per_second" not in row):
         return None
     return Interval(
         start or 0.0,

@@ -36,7 +36,7 @@ _TCP_REST = regex(r"(?P<retr>\d+)(?: +(?P<cwnd>\d+(?:\.\d+)? [KMGT]?Bytes))?(?: 
 _UDP_REST = regex(r"(?P<jitter>\d+\.\d+) ms +(?P<lost>-?\d+)/(?P<packets>\d+) \(.*")
 _ENDS = regex(
     r"\[ *(?P<id>\d+)\] local (?P<lhost>\S+) port (?P<lport>\d+)"
-    r" connected to (?P<rhost>\S+) port (?P<rport>\d+)"
+    r" connected to (?P<rhost>\S+) port (?P<rport>\d+)(?!\S)"
 )
 _STARTING = regex(
     r"Starting Test: protocol: (?P<protocol>\w+), .*?omitting (?P<omit>\d+) seconds,"
@@ -91,8 +91,8 @@ def parse(text: str) -> Parsed:
         if line in {"get_results", "send_results"}:  # -d: what the two ends told each other
             at = (_block_end(lines, at + 1) or at) + 1
             continue
-        if line and not _take(state, line):
-            state.unrecognized.append(line)
+        if line and (not at or lines[at] != lines[at - 1]) and not _take(state, line):
+            state.unrecognized.append(line)  # a doubled line says nothing new
         at += 1
     records = [record for test in state.tests if test.used for record in _finished(test)]
     extra: dict[str, Json] = {"error": _error_text(state, text)}
@@ -128,7 +128,7 @@ def _take(state: State, line: str) -> bool:
 
 def _take_start(state: State, line: str) -> bool:
     """Lines that begin or end a test."""
-    if found := re.match(r"Connecting to host (?P<host>\S+), port (?P<port>\d+)", line):
+    if found := re.match(r"Connecting to host (?P<host>\S+), port (?P<port>\d+)(?!\w)", line):
         test = state.begin("client")
         test.scalars |= {"remote_host": found["host"], "remote_port": int(found["port"])}
     elif found := re.match(r"Accepted connection from (?P<host>\S+), port (?P<port>\d+)", line):

@@ -166,6 +166,8 @@ def _detail(stripped: str, row: Row, names: set[str]) -> bool:
 def _fits(address: re.Match[str], row: Row) -> bool:
     """Whether a ``link/`` line is of the interface above it, as far as its flags say (print_linkinfo())."""
     flags = row["flags"]
+    if "<" in address["rest"]:
+        return False  # the next header is joined to it
     if not isinstance(flags, list) or ("LOOPBACK" in flags) != (address["link_type"] == "loopback"):
         return False
     return "link-netns" not in address["rest"] or "link_index" in row or "link" in row
