@@ -146,6 +146,11 @@ class Tree:
         return found
 
     @cached_property
+    def _positions(self) -> dict[str, int]:
+        """Host -> its place in the inventory: a thousand groups must not each go through all hosts."""
+        return {host: number for number, host in enumerate(self.hosts)}
+
+    @cached_property
     def _order(self) -> dict[str, tuple[int, int, str]]:
         """What a group's variables are sorted by: depth below ``all``, priority, name."""
         depths: dict[str, int] = {ALL: 0}
@@ -190,7 +195,7 @@ class Tree:
         grouped: set[str] = set()
         for group in self.groups.values():
             if group.name not in (ALL, UNGROUPED):
-                grouped |= group.hosts.keys()
+                grouped.update(group.hosts)
         for host in self.hosts:
             if host in grouped:
                 ungrouped.hosts.pop(host, None)
@@ -259,9 +264,9 @@ class Tree:
             if name in seen or name not in self.groups:
                 continue
             seen.add(name)
-            inside |= self.groups[name].hosts.keys()
+            inside.update(self.groups[name].hosts)
             todo += self.groups[name].children
-        return [host for host in self.hosts if host in inside]
+        return sorted(inside, key=self._positions.__getitem__)
 
 
 def kept(variables: Iterable[tuple[str, Var]], tree: Tree) -> dict[str, Var]:
