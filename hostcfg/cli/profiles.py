@@ -42,10 +42,13 @@ def list_command(session: Session) -> int:
     hostcfg profiles list
     hostcfg profiles list -o json
     """
+    from hostcfg.cli import report
     from hostcfg.outputs.documents import profile_list_document
-    from hostcfg.profiles import list_profiles
+    from hostcfg.profiles import profiles_and_faults
 
-    found = list_profiles(user_profile_directories())
+    found, faults = profiles_and_faults(user_profile_directories())
+    for fault in faults:
+        report(fault)
 
     def blocks() -> list[Block]:
         from hostcfg.outputs.views import profile_list_blocks
@@ -53,7 +56,7 @@ def list_command(session: Session) -> int:
         return profile_list_blocks(found)
 
     session.emit(lambda: profile_list_document(found), blocks)
-    return OK
+    return TROUBLE if faults else OK
 
 
 @profiles.command()

@@ -36,7 +36,7 @@ value.
 
 from __future__ import annotations
 
-from hostcfg.profiles.files import find_profile, list_profiles, load_profile
+from hostcfg.profiles.files import find_profile, list_profiles, load_profile, profiles_and_faults
 from hostcfg.profiles.structure import Profile
 from hostcfg.profiles.targets import ProfileTargets, profile_targets
 
@@ -47,4 +47,5 @@ __all__ = [
     "list_profiles",
     "load_profile",
     "profile_targets",
+    "profiles_and_faults",
 ]

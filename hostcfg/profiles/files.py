@@ -40,9 +40,25 @@ def find_profile(name_or_path: str, directories: Sequence[str | Path] = ()) -> P
 
 
 def list_profiles(directories: Sequence[str | Path] = ()) -> list[Profile]:
-    """Every profile, by name; one in ``directories`` hides a built-in one of the same name."""
-    found = _by_name([*directories, builtin_directory()])
-    return [load_profile(str(path), directories) for _, path in sorted(found.items())]
+    """Every profile, by name; one in ``directories`` hides a built-in one of the same name.
+
+    ProfileError for the first that has a fault; :func:`profiles_and_faults` has the others all the same.
+    """
+    profiles, faults = profiles_and_faults(directories)
+    if faults:
+        raise faults[0]
+    return profiles
+
+
+def profiles_and_faults(directories: Sequence[str | Path] = ()) -> tuple[list[Profile], list[ProfileError]]:
+    """Every profile that can be used, by name, and the first fault of each that can't."""
+    profiles, faults = [], []
+    for _, path in sorted(_by_name([*directories, builtin_directory()]).items()):
+        try:
+            profiles.append(load_profile(str(path), directories))
+        except ProfileError as fault:
+            faults.append(fault)
+    return profiles, faults
 
 
 def load_profile(path: str, directories: Sequence[str | Path] = ()) -> Profile:
