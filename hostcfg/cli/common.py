@@ -77,11 +77,26 @@ def _a_way(_: click.Context, __: click.Parameter, value: str | None) -> str | No
     return value
 
 
+def _one_inventory(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> str | None:
+    """Ansible merges several, so the last alone must not win in silence; "" would be the current folder."""
+    if len(values) > 1:
+        raise click.BadParameter("one inventory: give -i once; a directory merges what is in it.")
+    if values and not values[0]:
+        raise click.BadParameter("it is empty: leave -i out, or name a file.")
+    return values[0] if values else None
+
+
 def host_options() -> Callable[[F], F]:
     """How hosts are found and reached."""
     return _add(
         click.option(
-            "-i", "--inventory", "inventory_path", metavar="FILE", help="Inventory (YAML, Ansible, list)."
+            "-i",
+            "--inventory",
+            "inventory_path",
+            metavar="FILE",
+            multiple=True,
+            callback=_one_inventory,
+            help="Inventory (YAML, Ansible, list).",
         ),
         click.option(
             "--limit", metavar="PATTERN", multiple=True, help="Only these: a name, glob or group, or several."
