@@ -84,6 +84,8 @@ def read_identity(path: str) -> Identity | None:
         identity.private, identity.encrypted = data, b"ENCRYPTED" in data
     elif (public := _public_line(data)) is not None:
         identity.public = public  # the agent may have the private half
+    elif data.startswith(b"PuTTY-User-Key-File-"):
+        identity.problem = "is a key of PuTTY's: convert it with puttygen KEY.ppk -O private-openssh -o KEY"
     else:
         identity.problem = "is no private key"
     if identity.private is not None and not identity.encrypted:

@@ -240,7 +240,8 @@ def test_files_that_are_no_keys(
     (tmp_path / "pem").write_text("-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n")
     (tmp_path / "huge").touch()
     os.truncate(tmp_path / "huge", 65 << 20)
-    names = ("text", "cut", "pem", "none", "huge")
+    (tmp_path / "ppk").write_text("PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\n")
+    names = ("text", "cut", "pem", "none", "huge", "ppk")
     config = "".join(f"IdentityFile {tmp_path}/{name}\n" for name in names)
     message = refused(strict_server, make_context(strict_server, config=config))
     assert "no key to offer" in message
@@ -249,6 +250,7 @@ def test_files_that_are_no_keys(
     assert "pem is damaged" in message
     assert "none does not exist" in message
     assert "huge is larger than 64 MiB" in message
+    assert "ppk is a key of PuTTY's: convert it with puttygen" in message
 
 
 def test_an_expired_certificate_is_told_since_the_host_does_not_say_so(
