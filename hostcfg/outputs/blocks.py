@@ -82,3 +82,11 @@ def visible(text: str) -> str:
     They include those that turn the direction of writing, with which a text can look like another.
     """
     return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
+
+
+def one_line(text: str) -> str:
+    """``visible`` with line ends shown too: what stands within a line can't begin another one.
+
+    A name in the remark of a command to copy would else be a command of its own.
+    """
+    return visible(text).replace("\n", "\\x0a")

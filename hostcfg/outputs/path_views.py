@@ -6,7 +6,7 @@ from math import isinf
 from typing import TYPE_CHECKING
 
 from hostcfg.model import Facts, Reading, State
-from hostcfg.outputs.blocks import Block, Code, Column, Heading, Paragraph, Row, Table, Tone
+from hostcfg.outputs.blocks import Block, Code, Column, Heading, Paragraph, Row, Table, Tone, one_line
 from hostcfg.outputs.views import TONES, value_text
 from hostcfg.path.sentences import limit_name
 from hostcfg.units import format_rate, format_ratio, format_size, format_time
@@ -102,7 +102,7 @@ def _direction_blocks(report: PathReport, direction: Direction) -> list[Block]:
     columns = (Column("Limit"), Column("Window", right=True), Column("Allows", right=True))
     rows = [_limit_row(limit, first=not i) for i, limit in enumerate(direction.limits)]
     blocks.append(Table(columns, rows))
-    commands = [f"{need.command}   # on {need.host}" for need in direction.needs if need.command]
+    commands = [f"{need.command}   # on {one_line(need.host)}" for need in direction.needs if need.command]
     if commands:
         alone = not limited and report.streams > 1
         title = "So that one stream alone fills it:" if alone else "To mend it:"

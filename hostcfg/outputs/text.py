@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from hostcfg.outputs.blocks import Block, Code, Heading, Paragraph, Table, visible
+from hostcfg.outputs.blocks import Block, Code, Heading, Paragraph, Table, one_line, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -71,7 +71,7 @@ def _writable(text: str, stream: IO[str]) -> str:
 
 def _print_block(block: Block, console: Console) -> None:
     if isinstance(block, Heading):
-        line = Text(visible(block.text), style=f"bold {STYLES[block.tone]}".strip())
+        line = Text(one_line(block.text), style=f"bold {STYLES[block.tone]}".strip())
         console.print(line.append(f"  {visible(block.aside)}" if block.aside else "", style="dim not bold"))
     elif isinstance(block, Paragraph):
         line = Text(f"{block.label}: " if block.label else "", style=STYLES[block.tone])
