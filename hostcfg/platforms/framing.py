@@ -44,11 +44,16 @@ def sh_probe(nonce: str, sections: str) -> str:
     """POSIX sh text that runs ``sections`` and prints all of it at once.
 
     What each command writes would be a packet of its own, and most of what a read costs.  It is a
-    function, since bash before 4 takes the ``)`` of a ``case`` for the end of a ``$(``.
+    function, since bash before 4 takes the ``)`` of a ``case`` for the end of a ``$(``; and where printf
+    is a program (mksh), it could not be given as much.
     """
     return (
-        f"hc_probe() {{\n{sections}\n}}\nhc_output=$(hc_probe)\n"
-        f"printf '%s\\n\\n%s\\n' \"$hc_output\" '@@hostcfg {nonce} done'\n"
+        f"hc_probe() {{\n{sections}\n}}\n"
+        "case \"$(command -v printf)\" in\n"
+        "/*) hc_probe ;;\n"
+        "*) hc_output=$(hc_probe); printf '%s\\n' \"$hc_output\" ;;\n"
+        "esac\n"
+        f"printf '\\n%s\\n' '@@hostcfg {nonce} done'\n"
     )
 
 

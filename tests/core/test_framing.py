@@ -105,6 +105,7 @@ def test_a_shell_tells_output_errors_and_status_apart(shell: str) -> None:
         "case": "case x in x) echo 'a)b' ;; esac; hc_lost=1",
         "after": 'echo "${hc_lost-kept apart}"',
         "none": ":",
+        "long": "seq 100000 199999",  # more than a program's argument may hold
     }
     text = sh_probe(NONCE, "".join(sh_section(NONCE, kind, body) for kind, body in bodies.items()))
     command = Command.sh(text)
@@ -116,4 +117,5 @@ def test_a_shell_tells_output_errors_and_status_apart(shell: str) -> None:
         ("case", "a)b\n", "", 0),
         ("after", "kept apart\n", "", 0),
         ("none", "", "", 0),
+        ("long", "".join(f"{number}\n" for number in range(100_000, 200_000)), "", 0),
     ]
