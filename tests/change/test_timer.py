@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hostcfg.apply import ChangeOptions
-from hostcfg.rollback import rollback_unfinished
+from hostcfg.rollback import rollback_change, rollback_unfinished
 from tests.change.conftest import Lab, read
 from tests.change.namespace import Namespace
 from tests.change.test_apply import SHELLS, wait_until
@@ -144,3 +144,57 @@ def test_the_umask_of_the_session_changes_nothing(mask: str, journal: Journal, t
         ]
         host.sh(f"umask {mask}; sh /var/lib/hostcfg/{change_id}/restore")
         assert host.snapshot() == start
+
+
+# tc and /proc/sys/net/core as the first network namespace has them; others have no default_qdisc
+_QUEUES = r"""
+mkdir /run/core
+for f in /proc/sys/net/core/*; do cat "$f" >"/run/core/${f##*/}" 2>/dev/null || :; done
+echo pfifo_fast >/run/core/default_qdisc
+echo 'pfifo_fast 0:' >/run/queue
+cat >/run/tc <<'TC'
+#!/bin/sh
+case $* in
+*filter*) ;;
+*' show'*) echo "qdisc $(cat /run/queue) dev eth0 root refcnt 2 " | sed "${4:+s/dev eth0 //}" ;;
+*' replace '*) echo "${6#handle} 8001:" >/run/queue ;;
+*' del '*) echo "$(cat /proc/sys/net/core/default_qdisc) 0:" >/run/queue ;;
+esac
+TC
+chmod 755 /run/tc
+mount --bind /run/tc $(readlink -f $(command -v tc))
+mount --bind /run/core /proc/sys/net/core
+"""
+DEFAULT = "net.core.default_qdisc"
+
+
+def queues(lab: Lab) -> tuple[str, str]:
+    return lab.host.get(DEFAULT), lab.host.sh("cat /run/queue").strip()
+
+
+@pytest.mark.parametrize("default", ["pfifo_fast", "fq"])
+def test_a_queue_of_the_kernels_choice_comes_back_whatever_the_default_is_by_now(
+    default: str, journal: Journal, tmp_path: Path
+) -> None:
+    """With ours gone the kernel takes what the default is at that moment: the new one, or an old one."""
+    with Namespace("/usr/bin/dash", _QUEUES) as host:
+        lab = Lab(host, journal, tmp_path / "state")
+        host.set(DEFAULT, default)
+        wanted = {"qdisc/eth0": "fq"} | ({DEFAULT: "fq"} if default != "fq" else {})
+        change_id, result = lab.apply(wanted)
+        assert (result.status, result.error) == ("applied", None)
+        assert queues(lab) == ("fq", "fq 8001:")
+        back = rollback_change(
+            change_id, journal=journal, connect=lab.connect, read=read, options=ChangeOptions(20)
+        )
+        assert [(h.status, h.error) for h in back.hosts] == [("reverted", None)]
+        assert queues(lab) == (default, "pfifo_fast 0:")
+
+        change_id, _ = lab.apply(wanted, hold=True, revert_in_s=300)
+        host.sh(f"kill -9 $(cat /var/lib/hostcfg/{change_id}/timer.pid)")
+        # as a restore leaves it that is killed right then
+        host.sh(f"echo {default} >/var/lib/hostcfg/{change_id}/default_qdisc")
+        host.set(DEFAULT, "bfifo")
+        host.sh(f"sh /var/lib/hostcfg/{change_id}/restore")
+        assert queues(lab) == (default, "pfifo_fast 0:")
+        assert "default_qdisc" not in host.sh(f"ls /var/lib/hostcfg/{change_id}")

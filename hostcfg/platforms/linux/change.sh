@@ -138,8 +138,10 @@ hc_put_qdisc() {
 	esac
 	hc_qdisc_line "$2"
 	if [ "$hc_handle" = 0: ]; then
+		hc_lend_default "$(hc_qdisc_name "$2")"
 		tc qdisc replace dev "$1" root pfifo >/dev/null 2>&1 # a root of handle 0: can't be deleted
 		hc_error=$(tc qdisc del dev "$1" root 2>&1)
+		hc_mend
 	elif hc_qdisc_args "$2"; then
 		set -f
 		# shellcheck disable=SC2086 # the words are arguments
@@ -149,6 +151,21 @@ hc_put_qdisc() {
 		hc_error="hostcfg can't make this queueing discipline again: $2"
 	fi
 }
+
+# The kernel chooses by what net.core.default_qdisc is at that moment, which may be another one by now: for that
+# moment it is what the interface had.  The file tells a restore after a kill what to put back.
+hc_lend_default() {
+	hc_default=$(cat /proc/sys/net/core/default_qdisc 2>/dev/null) || return 0
+	case $1 in '' | noqueue | mq | mqprio | "$hc_default") return 0 ;; esac
+	printf '%s\n' "$hc_default" >"$hc_dir/default_qdisc"
+	printf '%s\n' "$1" | cat >/proc/sys/net/core/default_qdisc
+} 2>/dev/null
+
+# Puts back what a restore that was killed had lent.
+hc_mend() {
+	[ -s "$hc_dir/default_qdisc" ] || return 0
+	cat "$hc_dir/default_qdisc" >/proc/sys/net/core/default_qdisc && rm -f "$hc_dir/default_qdisc"
+} 2>/dev/null
 
 hc_put_mq() {
 	hc_error=$(tc qdisc replace dev "$1" root handle 1: mq 2>&1)

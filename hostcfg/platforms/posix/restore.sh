@@ -176,6 +176,7 @@ hc_restore() {
 
 hc_put_back() {
 	hc_bad=
+	hc_mend
 	hc_each_back hc_restore_step
 	hc_each_file hc_restore_file
 }
