@@ -121,12 +121,18 @@ def _resolve_one(target: str, inventory: Inventory | None) -> Sequence[HostSpec]
         return hosts
     if inventory is not None and target.removeprefix("@") in ("all", *inventory.groups):
         raise UsageError(f"{target!r} has no hosts in this inventory")
-    if target.startswith("@") or any(c in target for c in "*?"):
+    if target.startswith("@") or _is_pattern(target):
         if inventory is None:
             raise UsageError(f"{target!r} matches nothing: there is no inventory: give -i FILE")
         where = f"the inventory has no such host or group{near_name(target, inventory)}"
         raise UsageError(f"{target!r} matches nothing: {where}")
     return [HostSpec(target, "ssh", target)]
+
+
+def _is_pattern(target: str) -> bool:
+    """Whether it is a glob or a range; ``[`` stands before an address, too."""
+    host = target.rpartition("@")[2].removeprefix("ssh://")
+    return any(c in target for c in "*?") or "[" in host[1:]
 
 
 _MOST_COMPARED = 5_000

@@ -57,10 +57,8 @@ def _check_older(paths: Sequence[Path]) -> None:
     """UsageError before any host is asked: what was there before a change is not had a second time."""
     older = [path for path in paths if path.exists()]
     if older:
-        more = f" (and {len(older) - 1} more)" if len(older) > 1 else ""
-        raise UsageError(
-            f"{older[0]}{more} is there already: write elsewhere with -d, or replace with --force"
-        )
+        is_there = f"and {len(older) - 1} more are there" if len(older) > 1 else "is there"
+        raise UsageError(f"{older[0]} {is_there} already: write elsewhere with -d, or replace with --force")
 
 
 def _check_directory(directory: Path) -> None:
