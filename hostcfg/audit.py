@@ -9,7 +9,7 @@ from hostcfg.compare import compare_with_targets
 from hostcfg.errors import UsageError
 from hostcfg.lean import dataclass
 from hostcfg.model import Finding
-from hostcfg.path import throughput_sentence
+from hostcfg.path import slower_sentence, throughput_sentence
 from hostcfg.platforms import all_platforms, get_platform
 from hostcfg.profiles import profile_targets
 from hostcfg.profiles.inputs import input_values
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 NOT_COMPARED_UNSUPPORTED = "not_compared_unsupported"
 """Kind of the finding for what a profile wants and the host's system has no setting for."""
+SLOWER = "slower_after"
+"""Kind of the finding for a profile that takes throughput from one connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +134,14 @@ def _audit(facts: Facts, targets: _Targets, link: Link | None) -> HostAudit:
     platform = get_platform(facts.os)
     wanted = targets.of(facts, platform)
     compared = compare_with_targets(facts, wanted.targets, platform)
+    raws = _raws(facts, compared.differences, platform)
     return HostAudit(
         name=facts.host,
         facts=facts,
         differences=compared.differences,
         findings=(
-            *_hazards(facts, compared.differences),
+            *_hazards(facts, raws),
+            *_slower(facts, raws, link),
             *facts.findings,
             *compared.findings,
             *_unsupported(wanted, platform),
@@ -157,9 +161,29 @@ def _unsupported(wanted: ProfileTargets, platform: Platform) -> Iterator[Finding
         yield Finding(NOT_COMPARED_UNSUPPORTED, severity, message, wanted.unsupported)
 
 
-def _hazards(facts: Facts, differences: Sequence[Difference]) -> Iterator[Finding]:
+def _raws(facts: Facts, differences: Sequence[Difference], platform: Platform) -> dict[str, str]:
+    """The native values that end ``differences``: of a key that carries several settings all of them."""
+    keys = platform.keys(facts)
+    raws: dict[str, str] = {}
+    for difference in differences:
+        key, before = keys.get(difference.setting), raws.get(difference.key)
+        encode = key.encode if key is not None and key.name == difference.key else None
+        if before is not None and encode is not None:
+            raws[difference.key] = encode(before, difference.target)
+        elif difference.target_native is not None:
+            raws[difference.key] = difference.target_native
+    return raws
+
+
+def _slower(facts: Facts, raws: Mapping[str, str], link: Link | None) -> Iterator[Finding]:
+    """What one connection would lose."""
+    text = slower_sentence(facts, raws, link) if raws and link is not None else None
+    if text is not None:
+        yield Finding(SLOWER, "warning", text, tuple(raws))
+
+
+def _hazards(facts: Facts, wanted: dict[str, str]) -> Iterator[Finding]:
     """What would happen to a host that got what the profile wants, before anyone tries it."""
-    wanted = {d.key: d.target_native for d in differences if d.target_native is not None}
     now = {key: native.raw for key, native in facts.native.items() if native.raw is not None}
     for hazard in get_platform(facts.os).plan_hazards(facts, now | wanted) if wanted else ():
         yield Finding("profile_locks_out", "error", f"with this profile {hazard}", tuple(wanted))

@@ -237,3 +237,5 @@ class Plan:
     notes: Sequence[str] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     """Path -> hostcfg's lines in the file that will carry the values over a boot."""
+    warnings: Sequence[str] = ()
+    """What whoever says yes should know first: what the change makes worse."""

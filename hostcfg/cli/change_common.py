@@ -50,7 +50,7 @@ class Planner:
 
     def __call__(self, facts: Facts) -> Plan:
         """The steps from what is to what the profile wants."""
-        from hostcfg.audit import NOT_COMPARED_UNSUPPORTED, audit_host
+        from hostcfg.audit import NOT_COMPARED_UNSUPPORTED, SLOWER, audit_host
         from hostcfg.plan import make_plan
         from hostcfg.platforms import get_platform
 
@@ -65,7 +65,8 @@ class Planner:
             wanted_by=f"profile {self.profile.path}",
         )
         left_out = [f.message for f in audit.findings if f.kind == NOT_COMPARED_UNSUPPORTED]
-        return replace(plan, notes=[*plan.notes, *left_out])
+        slower = [f.message for f in audit.findings if f.kind == SLOWER and plan.steps]
+        return replace(plan, notes=[*plan.notes, *left_out], warnings=slower)
 
     def document(self) -> Mapping[str, Json]:
         """The profile as the journal keeps it."""

@@ -61,8 +61,21 @@ def _blocks_of_plans(
     for plan in plans if details else ():
         blocks.append(_plan_heading(plan))
         blocks += steps(plan) if plan.steps else []
+        blocks += [Paragraph(warning, "warning", "warning") for warning in plan.warnings]
         blocks += _note_blocks(plan.notes)
-    return blocks
+    return blocks if details else [*blocks, *_warnings_of(plans)]
+
+
+def _warnings_of(plans: Sequence[Plan]) -> list[Block]:
+    """Each warning once, with the hosts that it is about."""
+    about: dict[str, list[str]] = {}
+    for plan in plans:
+        for warning in plan.warnings:
+            about.setdefault(warning, []).append(plan.host)
+    named = (
+        (", ".join(hosts) if len(hosts) <= FEW else f"{len(hosts)} hosts", w) for w, hosts in about.items()
+    )
+    return [Paragraph(f"{hosts}: {warning}", "warning", "warning") for hosts, warning in named]
 
 
 def _note_blocks(notes: Iterable[str]) -> list[Block]:

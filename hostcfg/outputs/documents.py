@@ -230,6 +230,7 @@ def _plan_host(plan: Plan | Outcome) -> dict[str, Json]:
         ],
         "files": dict(plan.files),
         "notes": list(plan.notes),
+        "warnings": list(plan.warnings),
     }
 
 

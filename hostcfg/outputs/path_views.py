@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from math import isinf
 from typing import TYPE_CHECKING
 
 from hostcfg.model import Facts, Reading, State
 from hostcfg.outputs.blocks import Block, Code, Column, Heading, Paragraph, Row, Table, Tone, one_line
 from hostcfg.outputs.views import TONES, value_text
-from hostcfg.path.sentences import limit_name
+from hostcfg.path.sentences import bounded, limit_name, limit_rate, predicted_rate, predicted_share
 from hostcfg.units import format_rate, format_ratio, format_size, format_time
 
 if TYPE_CHECKING:
@@ -94,8 +93,8 @@ def limits(direction: Direction) -> bool:
 
 def _direction_blocks(report: PathReport, direction: Direction) -> list[Block]:
     limited = limits(direction)
-    share = format_ratio(direction.predicted_bps / report.link_goodput_bps)
-    aside = f"{format_rate(direction.predicted_bps)}, {share} of what the link carries"
+    share = predicted_share(direction, report.link_goodput_bps)
+    aside = f"{predicted_rate(direction)}, {share} of what the link carries"
     title = f"{direction.from_host} -> {direction.to_host}"
     blocks: list[Block] = [Heading(title, aside, "warning" if limited else "good")]
     blocks += [Paragraph(sentence) for sentence in direction.sentences]
@@ -107,16 +106,16 @@ def _direction_blocks(report: PathReport, direction: Direction) -> list[Block]:
         alone = not limited and report.streams > 1
         title = "So that one stream alone fills it:" if alone else "To mend it:"
         blocks += [Paragraph(title), Code("\n".join(commands))]
+    notes = dict.fromkeys(need.need.note for need in direction.needs if need.need.note is not None)
+    blocks += [Paragraph(note, "note", "note") for note in notes]
     return blocks + [Paragraph(text, "note", "assumed") for text in direction.assumed]
 
 
 def _limit_row(limit: Limit, *, first: bool) -> Row:
     window = "-" if limit.window_bytes is None else str(limit.window_bytes)
-    rate = format_rate(limit.rate_bps)
-    if isinf(limit.high_bps):
-        rate += " or more"
-    name = limit_name(limit)
-    return Row((name, window, rate), tone="warning" if first and limit.host else "plain")
+    return Row(
+        (limit_name(limit), window, limit_rate(limit)), tone="warning" if first and limit.host else "plain"
+    )
 
 
 def _measured_blocks(measured: list[MeasuredEvidence], live: LiveEvidence | None) -> list[Block]:
@@ -134,7 +133,7 @@ def _measured_blocks(measured: list[MeasuredEvidence], live: LiveEvidence | None
                 (
                     f"{m.from_host} -> {m.to_host}",
                     "-" if m.measured_bps is None else format_rate(m.measured_bps),
-                    format_rate(m.predicted_bps),
+                    bounded(format_rate(m.predicted_bps), floor=m.predicted_is_floor),
                     "-" if m.explained is None else format_ratio(m.explained),
                 ),
                 " ".join(m.sentences),
@@ -202,12 +201,12 @@ def path_summary_blocks(reports: Sequence[PathReport]) -> list[Block]:
         Row(
             (
                 f"{d.from_host} -> {d.to_host}",
-                format_rate(d.predicted_bps),
-                format_ratio(share),
+                predicted_rate(d),
+                predicted_share(d, report.link_goodput_bps),
                 limit_name(d.limited_by),
             ),
             tone="warning" if limits(d) else "plain",
         )
-        for _, d, share in rank_directions(reports)
+        for report, d, _ in rank_directions(reports)
     ]
     return [Table(columns, rows)] if rows else [Paragraph("No path could be analysed.", "error")]

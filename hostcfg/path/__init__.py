@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from hostcfg.path.analysis import analyse_path
     from hostcfg.path.evidence import MeasuredEvidence, compare_measured
     from hostcfg.path.live import LiveEvidence, live_evidence
-    from hostcfg.path.one_end import throughput_sentence
+    from hostcfg.path.one_end import slower_sentence, throughput_sentence
     from hostcfg.path.report import Direction, HostFinding, HostNeed, Limit, PathReport, TestAdvice, to_json
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "analyse_path",
     "compare_measured",
     "live_evidence",
+    "slower_sentence",
     "throughput_sentence",
     "to_json",
 ]
@@ -44,6 +45,7 @@ _WHERE = {
     "analyse_path": "analysis",
     "compare_measured": "evidence",
     "live_evidence": "live",
+    "slower_sentence": "one_end",
     "throughput_sentence": "one_end",
     "to_json": "report",
 }

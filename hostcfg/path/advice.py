@@ -8,11 +8,11 @@ from math import ceil
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from hostcfg.path.limits import windows_of
+from hostcfg.path.limits import limits_of, windows_of
 from hostcfg.path.report import TestAdvice
 from hostcfg.path.tcp import CUBIC, algorithm, cubic_recovery_s
 from hostcfg.platforms.endpoint import LARGEST_REQUEST_BYTES
-from hostcfg.units import format_ratio, format_size
+from hostcfg.units import format_rate, format_ratio, format_size
 
 if TYPE_CHECKING:
     from hostcfg.path.limits import Question, Windows
@@ -22,7 +22,7 @@ SHORT_RTT_S, LOADED_SLOW_START_S = 0.05, 5
 (field case 4)."""
 LEAST_SECONDS, MOST_SECONDS = 10, 60
 MOST_STREAMS = 128
-"""MAX_STREAMS of iperf3 (iperf.h)."""
+"""MAX_STREAMS of iperf3 (iperf.h): it ends with an error above."""
 LEAST_SIZE_BYTES = 8192
 
 
@@ -45,19 +45,32 @@ def advise(
     asked = None if _is_refused(question) else question.flow.explicit_bytes
     size = _explicit_size(question) if asked is None else asked
     chosen = windows_of(_asking(question, size))
-    streams = _streams(question, chosen.bytes) if asked is None else question.streams
+    wanted = _streams(question, chosen.bytes) if asked is None else question.streams
+    streams = min(wanted, MOST_STREAMS)
     omit = max(1, ceil(1.5 * slow_start_s))
     if question.link.rtt_s >= SHORT_RTT_S:
         omit = max(omit, LOADED_SLOW_START_S)
     omit = min(omit, MOST_SECONDS)  # iperf3's own limit for -O
     seconds = _seconds(question)
     commands = _commands(question.sender.facts.host != client, server, seconds, omit, streams, size)
-    reason = None
-    if streams > question.streams and chosen.bytes is not None:
-        share = format_ratio(chosen.bytes / question.link.bdp_bytes)
-        reason = f"the window of one holds {share} of the BDP"
+    reason = _streams_reason(question, chosen.bytes, wanted, size)
     warnings = _warnings(question, windows, size)
     return TestAdvice(client, commands, seconds, omit, streams, size, warnings, reason)
+
+
+def _streams_reason(question: Question, window: int | None, wanted: int, size: int | None) -> str | None:
+    """Why other streams than were asked about, and what they reach where iperf3 has no more of them."""
+    parts = []
+    if wanted > question.streams and window is not None:
+        parts.append(f"the window of one holds {format_ratio(window / question.link.bdp_bytes)} of the BDP")
+    if wanted > MOST_STREAMS:
+        count = f"it takes {wanted}" if wanted > question.streams else f"{wanted} were asked about"
+        fewer = replace(_asking(question, size), streams=MOST_STREAMS)
+        limit = limits_of(fewer, windows_of(fewer))[0]
+        rate = format_rate(limit.rate_bps)
+        reached = f"{rate} or more" if limit.is_floor else f"at most {rate}"
+        parts.append(f"{count}, and iperf3's limit is {MOST_STREAMS}: {reached}")
+    return "; ".join(parts) or None
 
 
 def _asking(question: Question, size: int | None) -> Question:
@@ -69,6 +82,15 @@ def _is_refused(question: Question) -> bool:
     back = replace(question, sender=question.receiver, receiver=question.sender)
     both = windows_of(question), windows_of(back)
     return any(w.refused is not None for pair in both for w in (pair.receive, pair.send))
+
+
+def _caps_unread(question: Question) -> list[str]:
+    """The hosts of which it is not known how much a program may ask for."""
+    return [
+        model.facts.host
+        for model in (question.sender, question.receiver)
+        if model.receive(question.flow).cap_unread or model.send(question.flow).cap_unread
+    ]
 
 
 def _explicit_size(question: Question) -> int | None:
@@ -91,14 +113,14 @@ def _explicit_size(question: Question) -> int | None:
 
 
 def _granted_window(question: Question, size: int) -> int | None:
-    """The window with ``size`` asked for at both ends, None if any buffer of either end is cut.
+    """The window with ``size`` asked for at both ends, None if any buffer of either end is or may be cut.
 
     iperf3 sets both buffers at both ends, whatever the direction.
     """
     asking = _asking(question, size)
     back = replace(asking, sender=question.receiver, receiver=question.sender)
     both = windows_of(asking), windows_of(back)
-    if any(w.clamped or w.refused for pair in both for w in (pair.receive, pair.send)):
+    if any(w.clamped or w.refused or w.cap_unread for pair in both for w in (pair.receive, pair.send)):
         return None
     return both[0].bytes
 
@@ -106,7 +128,7 @@ def _granted_window(question: Question, size: int) -> int | None:
 def _streams(question: Question, window: int | None) -> int:
     if not window or window >= question.link.bdp_bytes:  # nothing known, or 0: more of it is nothing too
         return question.streams
-    return max(question.streams, min(MOST_STREAMS, ceil(question.link.bdp_bytes / window)))
+    return max(question.streams, ceil(question.link.bdp_bytes / window))
 
 
 def _seconds(question: Question) -> int:
@@ -142,14 +164,20 @@ def _warnings(question: Question, windows: Windows, size: int | None) -> list[st
     found = []
     asked, got = question.flow.explicit_bytes, windows.bytes
     tuned = windows_of(_asking(question, None)).bytes
-    if asked is not None and _is_refused(question):
+    refused = asked is not None and _is_refused(question)
+    if refused and asked is not None:
         found.append(f"-w {format_size(asked)} is left out: iperf3 would give up, as it is not granted")
     elif size is not None and asked is None:
         found.append(
             f"-w {format_size(size)} is for this test alone: it switches autotuning off, which ends at "
             f"{tuned or 0:,} bytes here"
         )
-    elif asked is not None and tuned is not None and got is not None and tuned > got:
+    elif asked is not None and (unread := _caps_unread(question)):
+        found.append(
+            f"-w {format_size(asked)} may be refused, and iperf3 gives up then (socket buffer size not set "
+            f"correctly): how much a program may ask for was not read of {' and '.join(unread)}"
+        )
+    if asked is not None and not refused and tuned is not None and got is not None and tuned > got:
         found.append(f"without -w {format_size(asked)} autotuning reaches {tuned:,} bytes instead of {got:,}")
     found.append(
         "start the server (iperf3 -s) after any change: a listening socket keeps its first buffer sizes"

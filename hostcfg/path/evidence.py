@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from hostcfg.lean import dataclass
-from hostcfg.path.sentences import limit_name
+from hostcfg.path.sentences import limit_name, predicted_rate
 from hostcfg.path.tcp import ETHERNET_HEADER_BYTES, loss_that_explains
 from hostcfg.platforms.endpoint import LARGEST_REQUEST_BYTES
 from hostcfg.units import format_rate, format_ratio, format_size, format_time
@@ -26,15 +26,18 @@ LARGEST_NUMBER = 1e24
 """Beyond every rate, size and time that a test can tell: a damaged text."""
 TOLERANCE = 0.1
 """Measured flows were within 10 % of the exact models in all but a few noisy rows of truth.csv."""
+OTHER_RTT = 1.5
+"""An RTT that differs by this factor is another one than was asked about."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredEvidence:
     """One measurement beside the direction that it measured.
 
+    ``predicted_is_floor``: what limits is soft, flows may exceed the prediction.
     ``explained``: measured over predicted, None without a result or where no TCP was measured.
     ``steady_bps``: without the seconds of slow start.  ``in_flight_bytes``: what the rate means in
-    payload a stream and RTT.
+    payload a stream and RTT.  ``rtt_s``: the least round trip that the test itself saw, else the mean.
     """
 
     from_host: str
@@ -46,6 +49,8 @@ class MeasuredEvidence:
     in_flight_bytes: float | None
     verdict: Verdict
     sentences: Sequence[str]
+    predicted_is_floor: bool = False
+    rtt_s: float | None = None
 
 
 def compare_measured(
@@ -142,6 +147,8 @@ def _compared(report: PathReport, direction: Direction, record: Mapping[str, Jso
             *_measured_sentences(report, direction, measured, record),
             *_run_sentences(report, direction, record),
         ],
+        direction.limited_by.is_floor,
+        _rtt_s(record),
     )
 
 
@@ -158,20 +165,54 @@ def _measured_sentences(
     share = format_ratio(measured / direction.predicted_bps)
     found = [
         (
-            f"Measured {format_rate(measured)} of the {format_rate(direction.predicted_bps)} that "
+            f"Measured {format_rate(measured)} of the {predicted_rate(direction)} that "
             f"{limit_name(limit)} leaves: {share}."
         )
     ]
+    other = _other_link(report, measured, record, verdict)
+    found += other
     if verdict == "below":
         told = _told_rate_bps(direction, record)
         if told is not None and measured <= told * (1 + TOLERANCE):
             found.append(
                 f"The test was told to send no more than {format_rate(told)} (-b): it shows no limit."
             )
-        if told is None or measured < told * (1 - TOLERANCE):
+        longer = (_rtt_s(record) or 0.0) / report.link.rtt_s if other else 1.0
+        explained = measured * max(1.0, longer) >= direction.low_bps * (1 - TOLERANCE)
+        if not explained and (told is None or measured < told * (1 - TOLERANCE)):
             found.append(_unexplained(report, measured, record))
-    if verdict == "above":
+    if verdict == "above" and not other:
         found.append("That is more than the settings allow: they changed since, or the test used others.")
+    return found
+
+
+def _rtt_s(record: Mapping[str, Json]) -> float | None:
+    """The least round trip that the test saw, else the mean; None where it tells none."""
+    micros = first_number(record, "min_rtt_us", "mean_rtt_us")
+    return micros / 1e6 if micros is not None and micros > 0 else None
+
+
+def _other_link(
+    report: PathReport, measured: float, record: Mapping[str, Json], verdict: Verdict
+) -> list[str]:
+    """What says that the test ran over another link than was asked about.
+
+    The RTTs that iperf tells are smoothed and under load (tcpi_rtt): a shorter one is another path, a
+    longer one may be the queue, so it is told only where it could be why a test is slow.
+    """
+    seen, link, found = _rtt_s(record), report.link, []
+    if seen is not None and seen * OTHER_RTT < link.rtt_s:
+        found.append(
+            f"The test itself saw an RTT of {format_time(seen)}, not {format_time(link.rtt_s)}: "
+            f"--rtt {format_time(seen).replace(' ', '')} says what the settings allow there."
+        )
+    elif seen is not None and seen > OTHER_RTT * link.rtt_s and verdict == "below":
+        found.append(
+            f"The test itself saw an RTT of {format_time(seen)}, not {format_time(link.rtt_s)}: a queue "
+            "that was full, or a longer path."
+        )
+    if measured > link.rate_bps:
+        found.append(f"That is more than a link of {format_rate(link.rate_bps)} carries: --rate is another.")
     return found
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hostcfg.model import Finding, Severity
 from hostcfg.path.limits import windows_of
 from hostcfg.path.report import HostFinding
-from hostcfg.path.sentences import need_text
+from hostcfg.path.sentences import bounded, need_text
 from hostcfg.path.tcp import loaded_rtt_s
 from hostcfg.platforms.endpoint import UNSCALED_WINDOW_BYTES, WindowModel
 from hostcfg.units import format_rate, format_size, format_time
@@ -88,10 +88,11 @@ def _headroom_finding(question: Question, windows: Windows, direction: Direction
         return
     narrow = next(limit for limit in direction.limits if limit.kind not in {"link_rate", "loss"})
     severity: Severity = "warning" if window <= UNSCALED_WINDOW_BYTES + 1 else "info"
+    carries = "carries about" if narrow.is_floor else "never carries more than"
     message = (
-        f"{direction.from_host} -> {direction.to_host}: {narrow.host}'s window of {window:,} bytes never "
-        f"carries more than {format_rate(narrow.rate_bps)}; the link is slower, but once queues double "
-        f"the RTT the window limits to {format_rate(narrow.rate_bps / 2)}"
+        f"{direction.from_host} -> {direction.to_host}: {narrow.host}'s window of {window:,} bytes "
+        f"{carries} {format_rate(narrow.rate_bps)}; the link is slower, but once queues double "
+        f"the RTT the window limits to {bounded(format_rate(narrow.rate_bps / 2), floor=narrow.is_floor)}"
     )
     yield _finding(narrow.host, "window_headroom", severity, message, (narrow.key or "-w",))
 
@@ -132,12 +133,12 @@ def _memory_findings(question: Question, direction: Direction) -> Iterator[HostF
 
 
 def _host_findings(model: WindowModel) -> Iterator[HostFinding]:
-    """The host's own findings from warnings up, and what its window model has to say."""
+    """The host's own findings from warnings up, those on lines not understood, and its window model's."""
     host = model.facts.host
     for text in model.notes():
         yield _finding(host, "window_note", "warning", text, ())
     for finding in model.facts.findings:
-        if finding.severity != "info":
+        if finding.severity != "info" or finding.kind == "unrecognized":
             yield HostFinding(host, replace(finding, keys=tuple(finding.keys)))
 
 

@@ -11,11 +11,12 @@ from hostcfg.platforms import get_platform
 from hostcfg.platforms.endpoint import LARGEST_REQUEST_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from hostcfg.model import Facts
+    from hostcfg.model import Facts, Reading
     from hostcfg.path.limits import Question
     from hostcfg.path.report import HostNeed
+    from hostcfg.platforms.base import Key
     from hostcfg.platforms.endpoint import Need, WindowModel
 
 
@@ -60,9 +61,24 @@ def _facts_with(facts: Facts, need: Need, setting: str) -> Facts:
     key = keys.get(setting)
     if setting in readings and key is not None and key.name == name:
         readings[setting] = replace(readings[setting], value=need.target, state=State.VALUE)
-    if name is None or raw is None:
-        return replace(facts, readings=readings)
-    for other, key in keys.items():
-        if key.name == name and other in readings:
-            readings[other] = replace(readings[other], value=key.decode(raw), state=State.VALUE)
-    return replace(facts, readings=readings, native={**facts.native, name: Native(name, raw)})
+    changed = replace(facts, readings=readings)
+    return changed if name is None or raw is None else with_raws(changed, {name: raw})
+
+
+def _decoded(reading: Reading, key: Key, raw: str) -> Reading:
+    """``reading`` of a native value; a profile's own native keys may have any."""
+    try:
+        return replace(reading, value=key.decode(raw), state=State.VALUE)
+    except ValueError:
+        return replace(reading, value=None, state=State.UNPARSED)
+
+
+def with_raws(facts: Facts, raws: Mapping[str, str]) -> Facts:
+    """``facts`` with these native values, and with all settings that their keys carry."""
+    readings = dict(facts.readings)
+    for setting, key in get_platform(facts.os).keys(facts).items():
+        raw = raws.get(key.name)
+        if raw is not None and setting in readings:
+            readings[setting] = _decoded(readings[setting], key, raw)
+    changed = {name: Native(name, raw) for name, raw in raws.items()}
+    return replace(facts, readings=readings, native={**facts.native, **changed})

@@ -38,6 +38,11 @@ class Limit:
     element: int | None = None
     word: str | None = None
 
+    @property
+    def is_floor(self) -> bool:
+        """Whether the rate is what is left at least: a soft limit, which flows can exceed."""
+        return isinf(self.high_bps)
+
 
 @dataclass(frozen=True, slots=True)
 class HostNeed:
@@ -225,6 +230,7 @@ def _need(host_need: HostNeed) -> dict[str, Json]:
         "target_native": host_need.target_native,
         "command": host_need.command,
         "reason": need.reason,
+        "note": need.note,
     }
 
 

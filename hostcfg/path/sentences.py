@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, isinf
+from math import ceil
 from typing import TYPE_CHECKING
 
 from hostcfg.path.tcp import window_rate_bps
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from hostcfg.model import Value
     from hostcfg.path.limits import Question
-    from hostcfg.path.report import HostNeed, Limit
+    from hostcfg.path.report import Direction, HostNeed, Limit
 
 
 def sentences_of(
@@ -26,7 +26,7 @@ def sentences_of(
     low, high = min(x.low_bps for x in limits), min(x.high_bps for x in limits)
     if high - low > 0.02 * high:
         why = _why_range(first, question.streams)
-        found.append(f"The range is {format_rate(low)} to {format_rate(high)}: {why}.")
+        found.append(f"The range is {format_rate(low)} to {format_rate(high)}{f': {why}' if why else ''}.")
     if len(limits) > 1:
         found.append(_next_sentence(question, limits[1]))
     beyond = question.link.bdp_bytes > MAX_WINDOW_BYTES
@@ -59,6 +59,36 @@ def need_text(host_need: HostNeed) -> str:
     return f"on {host_need.host} set {name} to {target}{now}"
 
 
+def limit_rate(limit: Limit) -> str:
+    """``281 Mbit/s or more`` where the limit is soft: flows were seen to exceed it."""
+    return bounded(format_rate(limit.rate_bps), floor=limit.is_floor)
+
+
+def predicted_rate(direction: Direction) -> str:
+    """The prediction with what it is: a floor, an upper bound since one end was not read, or itself."""
+    return bounded(
+        format_rate(direction.predicted_bps),
+        floor=direction.limited_by.is_floor,
+        bound=bool(direction.unknown),
+    )
+
+
+def predicted_share(direction: Direction, link_goodput_bps: float) -> str:
+    """The same as a part of what the link carries."""
+    return bounded(
+        format_ratio(direction.predicted_bps / link_goodput_bps),
+        floor=direction.limited_by.is_floor,
+        bound=bool(direction.unknown),
+    )
+
+
+def bounded(figure: str, *, floor: bool, bound: bool = False) -> str:
+    """``figure`` with what it is: ``floor`` at least, ``bound`` at most; both: only about."""
+    if bound:
+        return f"{'about' if floor else 'at most'} {figure}"
+    return f"{figure} or more" if floor else figure
+
+
 def limit_name(limit: Limit) -> str:
     """``b's net.ipv4.tcp_rmem[2] = 262,144``; the link and a program's own size by their names."""
     if limit.kind == "link_rate":
@@ -83,11 +113,10 @@ def plain(value: Value | None) -> str:
 def _limit_sentence(question: Question, limit: Limit, *, bound: bool) -> str:
     ends = f"{question.sender.facts.host} -> {question.receiver.facts.host}"
     flows = "one stream" if question.streams == 1 else f"{question.streams} streams"
-    most = "at most " if bound else ""
-    rate = f"{most}{format_rate(limit.rate_bps)}"
+    rate = bounded(format_rate(limit.rate_bps), floor=limit.is_floor, bound=bound)
     if limit.kind == "link_rate":
         return f"{ends}: {limit_name(limit)} limits {flows} to {rate} ({limit.reason})."
-    share = format_ratio(limit.rate_bps / question.goodput_bps)
+    share = bounded(format_ratio(limit.rate_bps / question.goodput_bps), floor=limit.is_floor and not bound)
     window = "" if limit.window_bytes is None else f" a window of {limit.window_bytes:,} bytes, so"
     return (
         f"{ends}: {limit_name(limit)} leaves {flows}{window} {rate}, {share} of the "
@@ -109,18 +138,19 @@ def _next_sentence(question: Question, limit: Limit) -> str:
     room = limit.rate_bps / question.goodput_bps
     beyond = " (more than the link)" if room > 1 else ""
     window = "" if limit.window_bytes is None else f" with a window of {limit.window_bytes:,} bytes"
-    return f"Next comes {limit_name(limit)}, at {format_rate(limit.rate_bps)}{window}{beyond}."
+    return f"Next comes {limit_name(limit)}, at {limit_rate(limit)}{window}{beyond}."
 
 
-def _why_range(limit: Limit, streams: int) -> str:
-    if isinf(limit.high_bps):
+def _why_range(limit: Limit, streams: int) -> str | None:
+    """Why there is a range; None where the limit's reason, which was said, has that in it."""
+    if limit.is_floor:
         return "a send buffer is a soft limit, which programs with large writes exceed"
     if limit.kind == "link_rate":
         flow = "a single flow loses" if streams == 1 else "a few flows lose"
         return f"{flow} some of a link whose queue is short"
     if limit.kind == "loss":
         return "flows under random loss vary by 40 %"
-    return limit.reason
+    return None
 
 
 def _name(key: str, element: int | None) -> str:

@@ -55,6 +55,7 @@ class Window:
     ``assumed``: one sentence for each value that was not read and had to be assumed.
     ``refused``: why a program's request is turned down instead of met (the window is then what the
     flow gets if the program goes on).
+    ``cap_unread``: how much a program may ask for was not read, so the request may be cut or refused.
     """
 
     low_bytes: int | None
@@ -70,6 +71,7 @@ class Window:
     clamped: bool = False
     refused: str | None = None
     assumed: Sequence[str] = ()
+    cap_unread: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ class Need:
     """One setting that must change; ``current`` None where it was not read.
 
     ``setting`` None: it is the program's own argument ``key`` (iperf3 ``-w``).
+    ``note``: why the system may refuse the target, and what then.
     """
 
     setting: str | None
@@ -94,6 +97,7 @@ class Need:
     target: Value
     reason: str
     element: int | None = None
+    note: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

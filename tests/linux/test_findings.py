@@ -29,12 +29,37 @@ def test_most_serious_first() -> None:
 
 
 def test_the_cap_of_field_case_1() -> None:
-    """wmem_max 163840: the kernel doubles a request and refuses more than 320 KiB."""
+    """wmem_max 163840: the kernel doubles a request, to 320 KiB at most."""
     facts = host_facts({"net.core.rmem_max": "12582912", "net.core.wmem_max": "163840"})
     assert finding(facts, "explicit_size_capped").message == (
-        "net.core.wmem_max 163,840 is below tcp_wmem's maximum 4,194,304: a program that asks for a size "
-        "(iperf -w) gets at most 327,680 bytes; autotuning is not held back by it"
+        "net.core.wmem_max 163,840 is below tcp_wmem's maximum 4,194,304: a program may ask for at most "
+        "163,840 bytes (iperf -w), which the kernel doubles to a buffer of 327,680 (socket(7)); autotuning "
+        "is not held back by it"
     )
+
+
+def test_a_request_that_is_doubled_above_the_maximum_is_no_less_than_autotuning() -> None:
+    """4,194,304 asked for become 8,388,608, above the 6,291,456 of tcp_rmem; 2,097,152 do not."""
+    assert "explicit_size_capped" not in {f.kind for f in host_facts(_asked_for("4194304")).findings}
+    assert (
+        "at most 2,097,152 bytes (iperf -w), which the kernel doubles to a buffer of 4,194,304"
+        in finding(host_facts(_asked_for("2097152")), "explicit_size_capped").message
+    )
+
+
+def test_two_caps_have_their_own_sizes() -> None:
+    message = finding(
+        host_facts(_asked_for("65536") | {"net.core.wmem_max": "212992"}), "explicit_size_capped"
+    )
+    assert (
+        "at most 65,536 and 212,992 bytes (iperf -w), which the kernel doubles to a buffer of 131,072 and "
+        in (message.message)
+    )
+
+
+def _asked_for(most: str) -> dict[str, str]:
+    rmem = {"net.ipv4.tcp_rmem": "4096 131072 6291456", "net.ipv4.tcp_wmem": "4096 16384 4194304"}
+    return rmem | {"net.core.rmem_max": most, "net.core.wmem_max": "4194304"}
 
 
 def test_autotuning_off() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hostcfg.model import Link
 from hostcfg.path import analyse_path
-from tests.path.hosts import freebsd, linux
+from tests.path.hosts import freebsd, linux, pasted, windows
 
 WAN = Link(100e6, 0.080)
 SMALL = "4096 131072 262144"
@@ -112,3 +112,67 @@ def test_the_reason_for_streams_is_about_the_run_that_is_advised() -> None:
     four = analyse_path(linux("a"), linux("b"), WAN, streams=4).directions[0]
     assert four.test.streams_reason is None
     assert any("a few flows lose some" in sentence for sentence in four.sentences)
+
+
+NO_CAPS = """kernel.osrelease = 6.1.0
+net.ipv4.tcp_rmem = 4096 131072 6291456
+net.ipv4.tcp_wmem = 4096 16384 4194304"""
+
+
+def test_no_size_where_it_is_not_known_that_both_ends_grant_it() -> None:
+    """rmem_max as it comes is 212,992: -w 8M would end iperf3.  10,000,000 / 2,810,183 are 4 streams."""
+    a, b = (pasted(host, NO_CAPS) for host in "ab")
+    for direction in analyse_path(a, b, Link(1e9, 0.080)).directions:
+        assert direction.test.window_bytes is None
+        assert "-P 4" in direction.test.commands[0]
+    caps = {"rmem_max": "16777216", "wmem_max": "16777216"}
+    one_end = analyse_path(linux("a", **caps), b, Link(1e9, 0.080)).directions[0].test
+    assert one_end.window_bytes is None
+    both = analyse_path(linux("a", **caps), linux("b", **caps), Link(1e9, 0.080)).directions[0].test
+    assert "-w 16M" in both.commands[0]
+
+
+def test_a_cap_that_was_denied_is_no_grant_either() -> None:
+    denied = "\nsysctl: permission denied on key 'net.core.rmem_max'\nnet.core.wmem_max = 16777216"
+    a, b = (pasted(host, NO_CAPS + denied) for host in "ab")
+    assert analyse_path(a, b, Link(1e9, 0.080)).directions[0].test.window_bytes is None
+
+
+def test_freebsd_without_its_cap_grants_nothing_that_is_known() -> None:
+    """recvbuf_max 262,144 of the 1,000,000 bytes: 4 streams; -w 1M would be ENOBUFS under a small cap."""
+    text = "kern.osrelease: 14.2-RELEASE\nnet.inet.tcp.recvbuf_max: 262144\nnet.inet.tcp.sendbuf_max: 262144"
+    a, b = (pasted(host, text) for host in "ab")
+    advice = analyse_path(a, b, WAN).directions[0].test
+    assert advice.window_bytes is None
+    assert "-P 4" in advice.commands[0]
+
+
+def test_a_size_that_was_asked_about_is_tested_with_what_is_not_known_of_it() -> None:
+    a = linux("a", rmem_max="16777216", wmem_max="16777216")
+    advice = analyse_path(a, pasted("b", NO_CAPS), WAN, window_bytes=8 << 20).directions[0].test
+    assert "-w 8M" in advice.commands[0]
+    assert advice.warnings[0] == (
+        "-w 8 MiB may be refused, and iperf3 gives up then (socket buffer size not set correctly): how much "
+        "a program may ask for was not read of b"
+    )
+
+
+def test_more_streams_than_iperf3_has() -> None:
+    """10,000,000 / 65,535 are 153; 128 of 44 segments (1,460 bytes) in 80 ms are 822 Mbit/s."""
+    advice = analyse_path(windows("a", level="disabled"), linux("b"), Link(1e9, 0.080)).directions[1].test
+    assert "-P 128" in advice.commands[0]
+    assert advice.streams == 128
+    assert advice.streams_reason == (
+        "the window of one holds 0.655% of the BDP; it takes 153, and iperf3's limit is 128: at most "
+        "822 Mbit/s"
+    )
+
+
+def test_more_streams_asked_about_than_iperf3_has() -> None:
+    """128 of 1,940 segments in 80 ms are 35.96 Gbit/s or more; the link has 95.6 of 100."""
+    fast = Link(100e9, 0.080)
+    advice = analyse_path(linux("a"), linux("b"), fast, streams=400).directions[0].test
+    assert "-P 128" in advice.commands[0]
+    assert advice.streams_reason == "400 were asked about, and iperf3's limit is 128: 36 Gbit/s or more"
+    sized = analyse_path(linux("a"), linux("b"), WAN, streams=200, window_bytes=65536).directions[0].test
+    assert "-P 128 -w 64K" in sized.commands[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,7 @@ from tests.iperf.samples import parse, text_of
 from tests.path.hosts import linux
 
 if TYPE_CHECKING:
+    from hostcfg.model import Parsed
     from hostcfg.path import PathReport
 
 # what the recorded hosts had: netem with 100 ms, a link that no test filled
@@ -233,3 +235,71 @@ def test_no_transfer_is_no_evidence() -> None:
     found = live_evidence(SS.parse("State Recv-Q Send-Q Local Address:Port Peer Address:Port\n"))
     assert (found.sockets, found.rwnd_limited) == (0, None)
     assert "start the transfer first" in found.sentences[0]
+
+
+def _seen(bps: float, **sender: int) -> Parsed:
+    """An iperf3 -J result of ten seconds, as its sender saw it."""
+    end = {"start": 0, "end": 10, "seconds": 10, "bytes": round(bps * 10 / 8), "bits_per_second": bps}
+    stream = {"sender": {"socket": 5, **end, "retransmits": 0, **sender}, "receiver": {"socket": 5, **end}}
+    start = {
+        "connected": [
+            {
+                "socket": 5,
+                "local_host": "192.0.2.1",
+                "local_port": 4,
+                "remote_host": "192.0.2.2",
+                "remote_port": 5201,
+            }
+        ],
+        "version": "iperf 3.12",
+        "test_start": {
+            "protocol": "TCP",
+            "num_streams": 1,
+            "blksize": 131072,
+            "omit": 0,
+            "duration": 10,
+            "reverse": 0,
+        },
+    }
+    whole = {"streams": [stream], "sum_sent": {**end, "retransmits": 0}, "sum_received": end}
+    return parse(json.dumps({"start": start, "intervals": [], "end": whole}))
+
+
+def test_an_rtt_that_the_test_saw_is_not_blamed_on_the_settings() -> None:
+    """A window of 131,072 bytes, 90 segments: 10.4 Mbit/s at 100 ms, 104 Mbit/s at 10."""
+    report = analyse_path(linux("a"), linux("b", **SMALL), PATH)
+    (found,) = compare_measured(report, _seen(104e6, min_rtt=10_000, mean_rtt=11_000))
+    assert (found.verdict, found.rtt_s) == ("above", 0.010)
+    assert found.sentences[1] == (
+        "The test itself saw an RTT of 10 ms, not 100 ms: --rtt 10ms says what the settings allow there."
+    )
+    assert not any("they changed since" in sentence for sentence in found.sentences)
+    (mean,) = compare_measured(report, _seen(104e6, mean_rtt=11_000))
+    assert "saw an RTT of 11 ms, not 100 ms" in mean.sentences[1]
+    (near,) = compare_measured(report, _seen(104e6, min_rtt=90_000))
+    assert near.sentences[1].startswith("That is more than the settings allow")
+
+
+def test_a_longer_rtt_explains_as_much_as_it_does() -> None:
+    """10.4 Mbit/s at 100 ms are 5.2 at 200: a test of 5 is explained by that, one of 1 is not."""
+    report = analyse_path(linux("a"), linux("b", **SMALL), PATH)
+    (whole,) = compare_measured(report, _seen(5e6, min_rtt=200_000))
+    assert whole.verdict == "below"
+    assert whole.sentences[1] == (
+        "The test itself saw an RTT of 200 ms, not 100 ms: a queue that was full, or a longer path."
+    )
+    assert not any("does not explain the rest" in sentence for sentence in whole.sentences)
+    (part,) = compare_measured(report, _seen(1e6, min_rtt=200_000))
+    assert part.sentences[2].startswith("The limit does not explain the rest")
+    (full,) = compare_measured(
+        analyse_path(linux("a"), linux("b"), Link(1e6, 0.1)), _seen(0.95e6, min_rtt=200_000)
+    )
+    assert full.verdict == "as_predicted"  # a full link has a full queue: nothing to say
+    assert not any("saw an RTT" in sentence for sentence in full.sentences)
+
+
+def test_more_than_the_link_was_said_to_carry() -> None:
+    report = analyse_path(linux("a"), linux("b", **SMALL), PATH)
+    (found,) = compare_measured(report, _seen(22.3e9, min_rtt=16))
+    assert found.sentences[1].startswith("The test itself saw an RTT of 16 us, not 100 ms: --rtt 16us says")
+    assert found.sentences[2] == "That is more than a link of 1 Gbit/s carries: --rate is another."

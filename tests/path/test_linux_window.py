@@ -201,3 +201,29 @@ def _largest_peer_window(sample: str) -> int:
     assert isinstance(sockets, list)
     found = [s["snd_wnd"] for s in sockets if isinstance(s, dict) and s.get("busy_ms")]
     return max(n for n in found if isinstance(n, int))
+
+
+def test_the_reason_says_what_was_read_that_makes_the_window() -> None:
+    """262,144 bytes: 0.68, 0.749 or 0.617 of them, by what is known of the interface and the release."""
+    said = [
+        (
+            window.mid_bytes,
+            window.reason,
+        )
+        for window in (
+            LinuxWindowModel(with_gro(linux(release="6.12.0", rmem=SMALL), gro)).receive(FLOW)
+            for gro in (None, True, False)
+        )
+    ]
+    assert [reason for _, reason in said] == [
+        f"about {share}: {why} (262,144 bytes)"
+        for share, why in (
+            ("0.68 of the buffer, 0.53 to 0.9", "not known whether the interface merges frames"),
+            ("0.75 of the buffer, 0.53 to 0.9", "the interface merges frames (GRO is on)"),
+            ("0.62 of the buffer, 0.53 to 0.67", "the interface merges no frames (GRO is off)"),
+        )
+    ]
+    # in units of 2^shift = 4: space is 262,144, so the shift is 18 - 15 = 3: multiples of 8
+    assert [window for window, _ in said] == [178_256, 196_344, 161_736]
+    unknown = LinuxWindowModel(pasted("a", f"net.ipv4.tcp_rmem = {SMALL}")).receive(FLOW).reason
+    assert unknown.startswith("about 0.62 of the buffer, 0.5 to 0.9: the kernel release is not known")

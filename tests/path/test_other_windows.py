@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from hostcfg.audit import audit_host
 from hostcfg.errors import UsageError
 from hostcfg.model import Link
-from hostcfg.path import analyse_path
+from hostcfg.outputs.blocks import Paragraph
+from hostcfg.outputs.path_views import path_blocks
+from hostcfg.outputs.report.paths import Audited, path_page
+from hostcfg.path import analyse_path, to_json
 from hostcfg.platforms import get_platform
 from hostcfg.platforms.bsd.sockbuf import maxsockbuf_for, usable
 from hostcfg.platforms.endpoint import Flow, shift_for
 from hostcfg.platforms.freebsd.window import FreeBsdWindowModel
-from hostcfg.platforms.macos.window import MacosWindowModel
+from hostcfg.platforms.macos.window import POOL_NOTE, MacosWindowModel
 from hostcfg.platforms.windows.window import WindowsWindowModel
 from hostcfg.profiles import find_profile
 from tests.path.hosts import freebsd, linux, macos, pasted, windows
@@ -193,3 +197,36 @@ def test_path_and_the_profile_wan_want_the_same_level(size: int) -> None:
         assert (
             path == set()
         )  # a window without scaling carries it; the profile wants the option on all the same
+
+
+def test_macos_may_refuse_the_cap_that_a_path_needs() -> None:
+    """2 x 10,000,000 bytes need 22,500,000 of maxsockbuf: 1/16 of no pool that is stock."""
+    link, a, b = Link(1e9, 0.080), linux("a"), macos("b")
+    report = analyse_path(a, b, link)
+    document: Any = to_json(report)
+    notes = [need["note"] for direction in document["directions"] for need in direction["needs"]]
+    assert [note for note in notes if note] == [POOL_NOTE] * 2
+    said = [p for p in path_blocks(report, a, b) if isinstance(p, Paragraph) and p.text == POOL_NOTE]
+    assert [p.label for p in said] == ["note"] * 2  # once a direction
+    assert all(POOL_NOTE in row.mend for row in path_page([Audited(report)]).paths)
+    assert POOL_NOTE in audit_host(b, find_profile("wan"), link, {}).notes  # the profile says the same
+
+
+def test_macos_has_a_pool_that_tells() -> None:
+    """kern.ipc.nmbclusters x 2 KiB / 16: 32,768 make 4 MiB, 65,536 make 8."""
+    small, large = (pasted("b", f"{_MAC}\nkern.ipc.nmbclusters: {n}") for n in (32768, 65536))
+    link = Link(100e6, 0.240)  # BDP 3,000,000: buffers of 6,000,000, maxsockbuf 6,750,000
+    (note,) = {n.need.note for n in analyse_path(linux("a"), small, link).directions[0].needs if n.need.note}
+    assert note == f"{POOL_NOTE} Here that is 4,194,304: kern.ipc.nmbclusters is 32,768."
+    needs = analyse_path(linux("a"), large, link).directions[0].needs
+    assert [n.need.target for n in needs if n.need.key == "kern.ipc.maxsockbuf"] == [6_750_000]
+    assert not any(n.need.note for n in needs)
+
+
+_MAC = """kern.osrelease: 22.6.0
+kern.ostype: Darwin
+net.inet.tcp.doautorcvbuf: 1
+net.inet.tcp.autorcvbufmax: 2097152
+net.inet.tcp.autosndbufmax: 2097152
+net.inet.tcp.win_scale_factor: 3
+kern.ipc.maxsockbuf: 4194304"""

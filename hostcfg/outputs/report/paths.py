@@ -10,8 +10,8 @@ from hostcfg.outputs.path_views import limits, rank_directions
 from hostcfg.outputs.report.page import Bar, Failure, Item, Page, PathRow
 from hostcfg.outputs.report.rows import plural
 from hostcfg.outputs.views import link_text
-from hostcfg.path.sentences import limit_name, need_text
-from hostcfg.units import format_rate, format_ratio, format_size, format_time
+from hostcfg.path.sentences import limit_name, need_text, predicted_rate, predicted_share
+from hostcfg.units import format_rate, format_size, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,8 +68,8 @@ def path_page(paths: Sequence[Audited], unread: Sequence[Unread] = (), blocks: S
         items=items,
         failures=[Failure(i, failed[i], one.error.kind, str(one.error)) for i, one in enumerate(unread)],
         paths=[
-            _row(len(unread) + i, names[i], report, direction, share)
-            for i, (report, direction, share) in enumerate(ranked)
+            _row(len(unread) + i, names[i], report, direction)
+            for i, (report, direction, _) in enumerate(ranked)
         ],
         blocks=blocks,
     )
@@ -79,20 +79,21 @@ def _tally(count: int, what: str, state: str, tone: Tone) -> Tally:
     return Tally(count, f"{what}{'s' if count != 1 else ''} {state}", tone)
 
 
-def _row(item: int, name: str, report: PathReport, direction: Direction, share: float) -> PathRow:
+def _row(item: int, name: str, report: PathReport, direction: Direction) -> PathRow:
     predicted, link_bps = direction.predicted_bps, report.link.rate_bps
     tone: Tone = "warning" if limits(direction) else "good"
+    notes = dict.fromkeys(need.need.note for need in direction.needs if need.need.note is not None)
     carried = max(predicted, report.link_goodput_bps)
-    said = f"{format_rate(predicted)} of the link's {format_rate(link_bps)}"
+    said = f"{predicted_rate(direction)} of the link's {format_rate(link_bps)}"
     return PathRow(
         item=item,
         name=name,
         link=f"{format_rate(link_bps)} x {format_time(report.link.rtt_s)}",
         bdp=f"BDP {format_size(report.link.bdp_bytes)}",
         bar=Bar((predicted, carried - predicted, max(0.0, link_bps - carried)), said, tone),
-        predicted=("at most " if direction.unknown else "") + format_rate(predicted),
-        share=format_ratio(share),
+        predicted=predicted_rate(direction),
+        share=predicted_share(direction, report.link_goodput_bps),
         limit=limit_name(direction.limited_by),
-        mend=[need_text(need) for need in direction.needs],
+        mend=[*(need_text(need) for need in direction.needs), *notes],
         tone=tone,
     )

@@ -96,7 +96,8 @@ class SockbufModel(WindowModel):
         limit = self.number("socket_buffer_max")
         if limit is None:
             note = f"{self.missing(cap)}: assumed to allow {asked:,} bytes"
-            return replace(self.as_asked(asked, "the size asked for"), assumed=(note,))
+            met = self.as_asked(asked, "the size asked for")
+            return replace(met, assumed=(note,), cap_unread=True)
         if asked <= usable(limit):
             return self.as_asked(asked, "the size asked for, to the byte")
         refused = f"{asked:,} bytes are above 8/9 of {name_of(cap)} = {limit}: ENOBUFS"
@@ -164,7 +165,13 @@ class SockbufModel(WindowModel):
         target = maxsockbuf_for(size)
         if current is not None and current >= target:
             return ()
-        return (_need(cap, target, f"a buffer of {size:,} bytes needs 9/8 of that, and before it"),)
+        need = _need(cap, target, f"a buffer of {size:,} bytes needs 9/8 of that, and before it")
+        return (replace(need, note=self.cap_note(target)),)
+
+    def cap_note(self, maxsockbuf: int) -> str | None:
+        """Why this system may refuse ``maxsockbuf``, and what then; None where it takes any."""
+        del maxsockbuf
+        return None
 
     def _explicit_needs(self, window_bytes: int, asked: int) -> Sequence[Need]:
         request = max(asked, self.FACTOR * window_bytes)

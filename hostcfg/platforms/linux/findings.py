@@ -81,16 +81,18 @@ def _buffers(facts: Facts, view: View) -> Iterator[Finding]:
                 f"{triple}: the default {parts[1]:,} is above the maximum {parts[2]:,}, so nothing grows"
             )
             yield Finding("buffer_order", "warning", message, (triple,))
-        if limit is not None and limit[0] < parts[2]:
+        if limit is not None and 2 * limit[0] < parts[2]:
             capped.append((cap, limit[0], triple, parts[2]))
     if capped:
         sizes = " and ".join(
             f"{cap} {limit:,} is below {triple.rpartition('.')[2]}'s maximum {most:,}"
             for cap, limit, triple, most in capped
         )
+        limits = list(dict.fromkeys(limit for _, limit, _, _ in capped))
+        asked, buffers = (" and ".join(f"{n * limit:,}" for limit in limits) for n in (1, 2))
         message = (
-            f"{sizes}: a program that asks for a size (iperf -w) gets at most "
-            f"{2 * min(limit for _, limit, _, _ in capped):,} bytes; autotuning is not held back by it"
+            f"{sizes}: a program may ask for at most {asked} bytes (iperf -w), which the kernel doubles to "
+            f"a buffer of {buffers} (socket(7)); autotuning is not held back by it"
         )
         keys = tuple(key for cap, _, triple, _ in capped for key in (cap, triple))
         yield Finding("explicit_size_capped", "info", message, keys)

@@ -34,10 +34,18 @@ class Share:
 # len/truesize of received packets, which the driver decides (tcp_measure_rcv_mss): single frames
 # gave 0.54 to 0.66 on veth, merged ones 0.75 to 0.76 and, at 300 Mbit/s without delay, 0.89; other
 # reports lie between 0.53 and 0.86.
-SINGLE_FRAMES = Share(0.53, 0.617, 0.67, "frames are not merged: 0.53 to 0.67 of the buffer")
-MERGED_FRAMES = Share(0.53, 0.749, 0.90, "0.53 to 0.9 of the buffer, as the interface fills packets")
-UNKNOWN_FRAMES = Share(0.53, 0.68, 0.90, "0.53 to 0.9 of the buffer, as the interface fills packets")
-UNKNOWN_RELEASE = Share(0.50, 0.617, 0.90, "0.5 to 0.9 of the buffer: the kernel release is not known")
+SINGLE_FRAMES = Share(
+    0.53, 0.617, 0.67, "about 0.62 of the buffer, 0.53 to 0.67: the interface merges no frames (GRO is off)"
+)
+MERGED_FRAMES = Share(
+    0.53, 0.749, 0.90, "about 0.75 of the buffer, 0.53 to 0.9: the interface merges frames (GRO is on)"
+)
+UNKNOWN_FRAMES = Share(
+    0.53, 0.68, 0.90, "about 0.68 of the buffer, 0.53 to 0.9: not known whether the interface merges frames"
+)
+UNKNOWN_RELEASE = Share(
+    0.50, 0.617, 0.90, "about 0.62 of the buffer, 0.5 to 0.9: the kernel release is not known"
+)
 
 
 def window_of_space(space_bytes: int, adv_win_scale: int) -> int:

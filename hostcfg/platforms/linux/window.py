@@ -133,7 +133,8 @@ class LinuxWindowModel(WindowModel):
             if side == "receive"
             else self._payload(flow, size, reading, notes=notes)
         )
-        return _told(found, asked, cap if clamped else None, reading)
+        told = _told(found, asked, cap if clamped else None, reading)
+        return replace(told, cap_unread=cap is None)
 
     def _granted(self, asked: int, side: Side) -> int:
         cap = self.number(self._cap(side).setting)

@@ -1,7 +1,7 @@
 """What a macOS host lets one TCP flow have in flight.
 
 Sources: xnu bsd/netinet/tcp_subr.c (tcp_set_max_rwinscale), bsd/netinet/tcp_input.c
-(tcp_sbrcv_reserve), bsd/kern/uipc_socket2.c (sbreserve).
+(tcp_sbrcv_reserve), bsd/kern/uipc_socket2.c (sbreserve), bsd/kern/uipc_mbuf.c (mbinit: high_sb_max).
 """
 
 from __future__ import annotations
@@ -9,8 +9,16 @@ from __future__ import annotations
 from math import log2
 from typing import ClassVar
 
-from hostcfg.platforms.bsd.sockbuf import SockbufModel
+from hostcfg.platforms.bsd.sockbuf import MCLBYTES, SockbufModel
 from hostcfg.platforms.endpoint import Flow, Side, shift_for
+
+POOL_PART = 16
+"""kern.ipc.maxsockbuf may be as large as this part of the mbuf pool (nmbclusters << (MCLSHIFT - 4))."""
+POOL_NOTE = (
+    f'macOS refuses a kern.ipc.maxsockbuf above 1/{POOL_PART} of its mbuf pool ("Result too large"): then '
+    "the pool's limit, set at boot, has to grow first."
+)
+"""As the profile wan has it too."""
 
 
 class MacosWindowModel(SockbufModel):
@@ -36,6 +44,15 @@ class MacosWindowModel(SockbufModel):
     def rtts_to_reach(self, window_bytes: int) -> float:
         """At best a doubling each round trip from the first size."""
         return max(0.0, log2(max(1, window_bytes) / max(1, self._start("receive")[0])))
+
+    def cap_note(self, maxsockbuf: int) -> str | None:
+        clusters = self.number("mbuf_clusters_max")
+        if not clusters:
+            return POOL_NOTE
+        most = clusters * MCLBYTES // POOL_PART
+        if maxsockbuf <= most:
+            return None
+        return f"{POOL_NOTE} Here that is {most:,}: kern.ipc.nmbclusters is {clusters:,}."
 
 
 MODEL = MacosWindowModel
