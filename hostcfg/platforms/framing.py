@@ -49,7 +49,7 @@ def sh_probe(nonce: str, sections: str) -> str:
     """
     return (
         f"hc_probe() {{\n{sections}\n}}\n"
-        "case \"$(command -v printf)\" in\n"
+        'case "$(command -v printf)" in\n'
         "/*) hc_probe ;;\n"
         "*) hc_output=$(hc_probe); printf '%s\\n' \"$hc_output\" ;;\n"
         "esac\n"
