@@ -119,6 +119,14 @@ def test_lan_says_what_the_cap_costs_on_the_way_out() -> None:
     assert any("26.2 Mbit/s at an RTT of 20 ms, for instance. Give wan_rtt" in note for note in notes)
 
 
+def test_lan_says_where_a_small_cap_holds_up_recovery_on_linux() -> None:
+    """2 x (65,536 + 2 x 66,112) bytes; the 1 Gbit/s carry as much in 3.2 ms."""
+    for wan_rtt, said in (("80ms", True), ("3ms", False)):
+        notes = compute("lan", "linux", LAN, wan_rtt=wan_rtt).notes
+        assert any("395,520 bytes are queued" in note for note in notes) is said
+    assert not any("TCPWqueueTooBig" in note for note in compute("lan", "linux", LAN).notes)
+
+
 @pytest.mark.parametrize(
     ("os", "recv", "send"),
     [
