@@ -75,13 +75,21 @@ class SshConfig:
         """Read ``files``, the one that wins first; a missing one says nothing.  InputError with its line."""
         self._lines: list[Line] = []
         self._blocks: list[_Block] = []
+        self._asks_for_tags = False
         for path in files:
             self._read(path, path.parent, (), 0, must_exist=False)
+        self._refuse_tags()
         self._everywhere: list[int] = []
         self._literal: defaultdict[str, list[int]] = defaultdict(list)
         self._index()
         self._exec_answers: dict[str, bool] = {}
         self._answers: dict[tuple[str, str | None, int | None], Said] = {}
+
+    def _refuse_tags(self) -> None:
+        """A tag that nobody asks for says nothing, and nobody has one that no line sets."""
+        tag = next((line for line in self._lines if line.keyword == "tag"), None)
+        if tag is not None and self._asks_for_tags:
+            raise tag.error("hostcfg does not follow tags: say it in Host or Match host blocks")
 
     def lookup(self, destination: Destination) -> Said:
         """What holds for ``destination``; its own user and port go before any that a file names."""
@@ -149,14 +157,13 @@ class SshConfig:
         inner: tuple[_Block, ...] = ()
         for line in parse_file(path, must_exist=must_exist):
             if line.keyword in ("host", "match"):
+                self._asks_for_tags |= line.keyword == "match" and "tagged" in line.text.lower()
                 inner = (_block(line),)
                 self._open_block(outer + inner)
             elif line.keyword == "include":
                 for included in _included(line, base):
                     self._read(included, base, outer + inner, depth + 1)
                 self._open_block(outer + inner)
-            elif line.keyword == "tag":
-                raise line.error("hostcfg does not follow tags: say it in Host or Match host blocks")
             else:
                 self._blocks[-1].lines.append(len(self._lines))
                 self._lines.append(line)
@@ -213,7 +220,7 @@ def _for_all_hosts(line: Line, kind: str, value: str) -> bool | None:
         return _on_network(line, value)
     if kind == "sessiontype":
         return matches(value, "exec")
-    return value == "" if kind == "tagged" else None  # a Tag line is refused
+    return value == "" if kind == "tagged" else None  # no line sets one: see _refuse_tags
 
 
 def _as_criteria(block: _Block) -> str:

@@ -210,7 +210,7 @@ def test_a_named_key_stands_alone(tmp_path: Path) -> None:
         ("\nPort\n", 2, "a keyword and a value"),
         ('Host a\nIdentityFile "/unclosed\n', 2, "quote is not closed"),
         ("Match version x\n", 1, "criterion 'version'"),
-        ("Host x\nTag work\n", 2, "does not follow tags"),
+        ("Host x\nTag work\nMatch tagged work\nPort 1\n", 2, "does not follow tags"),
         ("Match host\n", 1, "needs a value"),
         ("Match localnetwork nonsense\n", 1, "nonsense"),
         ("StrictHostKeyChecking maybe\n", 1, "yes, ask, accept-new or no"),
@@ -247,6 +247,7 @@ def test_criteria_of_newer_versions_that_are_the_same_for_all_hosts(tmp_path: Pa
         "Match sessiontype shell\n Port 2\n"
         "Match !tagged work sessiontype exec\n Port 3\n"
     )
+    assert options(write(tmp_path / "tag", "Host *\n Tag unused\n Port 4\n"), "x").port == 4
     assert options(write(tmp_path / "config", text), "x").port == 3
 
 
