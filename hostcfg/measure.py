@@ -68,18 +68,21 @@ def slowest_interface_bps(facts: Sequence[Facts]) -> float:
     if not speeds:
         names = " and ".join(one.host for one in facts)
         raise UsageError(
-            f"no interface speed is known of {names} (virtual interfaces have none); give --rate"
+            f"no interface speed is known of {names} (virtual interfaces have none, and of several in a "
+            "pasted text `ip route` tells which); give --rate"
         )
     return float(min(speeds))
 
 
 def _speed_bps(facts: Facts) -> int | None:
-    """Of the interface towards the peer, else of the default route."""
+    """Of the interface towards the peer, else of the default route; of a text without routes the only one."""
     for wanted in ("peer", "default"):
         for interface in facts.interfaces:
             if wanted in interface.routes and interface.speed_bps:
                 return interface.speed_bps
-    return None
+    speeds = {interface.speed_bps for interface in facts.interfaces if interface.speed_bps}
+    routed = any(interface.routes for interface in facts.interfaces)
+    return speeds.pop() if len(speeds) == 1 and not routed else None
 
 
 def read_sockets(transport: Transport, facts: Facts, address: str) -> Parsed:

@@ -24,7 +24,7 @@ from hostcfg.snapshot import load_snapshot, looks_like_snapshot
 from hostcfg.transports.base import Command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from hostcfg.platforms.base import Platform
     from hostcfg.targets import HostSpec
@@ -184,7 +184,7 @@ def read_file(host: str, path: Path, *, os_name: str | None = None) -> Facts:
 
 def read_pasted(host: str, text: str, path: str, *, os_name: str | None = None) -> Facts:
     """Facts from pasted text; InputError if nothing in it is known."""
-    from hostcfg.pasted import split_pasted
+    from hostcfg.pasted import remarks_on, split_pasted
 
     pasted = split_pasted(text, parsers_for(text))
     name = os_name or pasted.os
@@ -206,20 +206,16 @@ def read_pasted(host: str, text: str, path: str, *, os_name: str | None = None) 
     facts = platform.assemble(host, sections)
     left_out = pasted.left_out(name)
     found = [Finding("left_out", "warning", left_out)] if left_out else []
-    return replace(facts, findings=(*found, *facts.findings, *_partial(facts, pasted.unrecognized)))
+    found += [*facts.findings, *_partial(facts)]
+    found += remarks_on(text, pasted, facts.native, platform.unused)
+    return replace(facts, findings=tuple(found))
 
 
-def _partial(facts: Facts, unrecognized: Sequence[str]) -> list[Finding]:
+def _partial(facts: Facts) -> Iterator[Finding]:
     """What a pasted text does not say: it is absent, never a default."""
-    found = []
     known = [r for r in facts.readings.values() if r.state is not State.UNSUPPORTED]
     absent = [r.setting for r in known if r.state is State.ABSENT]
     if absent:
         held = len(known) - len(absent)
         message = f"the text holds {held} of {len(known)} settings; the others are absent"
-        found.append(Finding("partial", "info", message, tuple(absent)))
-    if unrecognized:
-        first = unrecognized[0][:60]
-        message = f"{len(unrecognized)} lines were not understood, the first is {first!r}"
-        found.append(Finding("unrecognized", "info", message))
-    return found
+        yield Finding("partial", "info", message, tuple(absent))

@@ -198,7 +198,13 @@ def host_diff_document(a: Facts, b: Facts, difference: HostDifference) -> dict[s
             for pair in difference.settings
         ],
         "native": [{"key": pair.key, "a": pair.a, "b": pair.b} for pair in difference.native],
+        "findings": [{"host": one.host, **finding_document(f)} for one in (a, b) for f in on_texts(one)],
     }
+
+
+def on_texts(facts: Facts) -> list[Finding]:
+    """What a comparison of hosts has to tell of their texts: parts that nobody understood or used."""
+    return [finding for finding in facts.findings if finding.kind in ("left_out", "twice", "unrecognized")]
 
 
 def plan_document(plans: Sequence[Plan | Outcome]) -> dict[str, Json]:

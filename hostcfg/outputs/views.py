@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hostcfg.model import State
 from hostcfg.outputs.blocks import Block, Column, Heading, Paragraph, Row, Table, Tone
-from hostcfg.outputs.documents import named_values
+from hostcfg.outputs.documents import named_values, on_texts
 from hostcfg.outputs.fleet_views import (
     FEW,
     count_of_hosts,
@@ -209,8 +210,10 @@ def host_diff_blocks(a: Facts, b: Facts, difference: HostDifference) -> list[Blo
     blocks: list[Block] = [
         Heading(f"{a.host} and {b.host}", f"{system_of(a)}; {system_of(b)}"),
     ]
+    said = [replace(f, message=f"{one.host}: {f.message}") for one in (a, b) for f in on_texts(one)]
+    texts = finding_blocks(said)
     if not difference.settings and not difference.native:
-        return [*blocks, Paragraph("No difference.", "good")]
+        return [*blocks, Paragraph("No difference.", "good"), *texts]
     both = [p for p in difference.settings if State.UNSUPPORTED not in (p.a.state, p.b.state)]
     if both:
         columns = (Column("Setting", fixed=True), Column(a.host, right=True), Column(b.host, right=True))
@@ -227,7 +230,7 @@ def host_diff_blocks(a: Facts, b: Facts, difference: HostDifference) -> list[Blo
         columns = (Column("Native key", fixed=True), Column(a.host, right=True), Column(b.host, right=True))
         rows = [Row((p.key, _raw(p.a), _raw(p.b))) for p in difference.native]
         blocks.append(Table(columns, rows))
-    return blocks
+    return [*blocks, *texts]
 
 
 def _side(reading: Reading) -> str:

@@ -104,10 +104,11 @@ def _words(text: str) -> list[str]:
 def _match(known: list[str], typed: list[str]) -> int:
     if not known or not typed:
         return 0
-    if known[0] in _READERS and typed[0] in _READERS:
+    name = known[-1].rsplit("/", 1)[-1]
+    if typed[0] in _READERS and (known[0] in _READERS or (len(known) == 1 and name.endswith(".conf"))):
         names = {word.rsplit("/", 1)[-1] for word in typed[1:]}
-        name = known[-1].rsplit("/", 1)[-1]
-        return FILE_POINTS if any(found in (name, f"{name}.local") for found in names) else 0
+        in_folder = any(f"/{name.removesuffix('conf')}d/" in word for word in typed[1:])
+        return FILE_POINTS if in_folder or names & {name, f"{name}.local"} else 0
     if known[0] != typed[0]:
         return 0
     if len(known) == 1:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hostcfg.lean import dataclass
 from hostcfg.model import Section
 from hostcfg.pasted.blocks import blocks_of
+from hostcfg.pasted.headings import by_heading
 from hostcfg.pasted.runs import Run, runs_of
 from hostcfg.pasted.scores import Judge, Scores, hint
 from hostcfg.pasted.systems import are_strangers, by_system
@@ -150,7 +151,8 @@ def _of_systems(run: Run) -> list[Run]:
 
 def _parts(run: Run, judge: Judge, most: int) -> list[Run]:
     """Blocks of different kinds within one run; the command stays with the first."""
-    blocks = blocks_of(run.lines, judge, most)
+    parts = by_heading(run.lines, judge.parsers, most)
+    blocks = [block for part in parts for block in blocks_of(part, judge, max(1, most // len(parts)))]
     if len(blocks) < 2:
         return [run]
     return [Run(run.command if not index else None, tuple(block)) for index, block in enumerate(blocks)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import field, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from shlex import quote
 from types import MappingProxyType
@@ -37,6 +37,7 @@ class Parser:
     the highest wins.  ``parse`` never raises on bad text: what it can't read goes to
     ``unrecognized``, line by line, and never becomes a wrong value.
     ``transcript``: the parser wants the commands that were typed too, as lines ``$ command``.
+    ``begins``: pattern of a line with which only this output begins, or several alike; "": none is sure.
     """
 
     kind: str
@@ -45,9 +46,19 @@ class Parser:
     recognize: Callable[[str], int]
     parse: Callable[[str], Parsed]
     transcript: bool = False
+    begins: str = ""
 
 
-def lazy_parser(kind: str, os: str, command: str, module: str, *, transcript: bool = False) -> Parser:
+SETTINGS_BEGIN = (
+    r"\* Applying /|sysctl: |-?(?:net|kern|kernel|vm|vfs|fs|dev|hw|user|abi|debug|security|machdep)"
+    r"[./][\w./:*@%+-]{1,200} ?[:=]"
+)
+"""How outputs and files of sysctl begin, whatever the system."""
+
+
+def lazy_parser(
+    kind: str, os: str, command: str, module: str, *, transcript: bool = False, begins: str = ""
+) -> Parser:
     """The parser of ``kind`` that stands in ``module``, which is imported when it is first called."""
 
     @cache
@@ -62,11 +73,12 @@ def lazy_parser(kind: str, os: str, command: str, module: str, *, transcript: bo
         """As the parser itself."""
         return real().recognize(text)
 
+    @lru_cache(maxsize=1)  # of a pasted text its facts and the remarks on it are made
     def parse(text: str) -> Parsed:
         """As the parser itself."""
         return real().parse(text)
 
-    return Parser(kind, os, command, recognize, parse, transcript)
+    return Parser(kind, os, command, recognize, parse, transcript, begins)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +156,7 @@ class Platform(ABC):
     title: ClassVar[str]  # as people write it: "Linux"
     uname: ClassVar[str | None] = None  # what `uname -s` prints; None: no POSIX shell there
     banner_marks: ClassVar[tuple[str, ...]] = ()  # parts of an SSH banner that name this OS
+    unused: ClassVar[frozenset[str]] = frozenset()  # kinds of its parsers that assemble makes nothing of
 
     @property
     @abstractmethod

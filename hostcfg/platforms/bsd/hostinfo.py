@@ -213,6 +213,7 @@ def host_parsers(os: str, system: str) -> tuple[Parser, ...]:
             lambda t: _recognize_uname(system, t),
             lambda t: parse_uname(os, t),
             transcript=True,
+            begins=r"(?:FreeBSD|Darwin) \S{1,64} [0-9]{1,3}\.[0-9]",
         ),
         Parser(
             "ifconfig",
@@ -220,6 +221,7 @@ def host_parsers(os: str, system: str) -> tuple[Parser, ...]:
             "ifconfig -a",
             lambda t: _recognize_ifconfig(os, t),
             lambda t: parse_ifconfig(os, t),
+            begins=r"[A-Za-z][\w.-]{0,31}: flags=[0-9a-f]{1,16}<",
         ),
         Parser(
             "route-get",
@@ -227,8 +229,11 @@ def host_parsers(os: str, system: str) -> tuple[Parser, ...]:
             "route -n get default",
             lambda t: _recognize_route_get(os, t),
             lambda t: parse_route_get(os, t),
+            begins=r"route to: \S",
         ),
     )
 
 
-KLDSTAT_PARSER = Parser("kldstat", "freebsd", "kldstat", _recognize_kldstat, parse_kldstat)
+KLDSTAT_PARSER = Parser(
+    "kldstat", "freebsd", "kldstat", _recognize_kldstat, parse_kldstat, begins=r"Id Refs Address"
+)

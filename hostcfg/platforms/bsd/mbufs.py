@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 MAX_LINE = 8192
+MBUFS_BEGIN = r"[0-9]{1,19}(?:/[0-9]{1,19}){0,4} mbufs in use"
+"""The first row of ``netstat -m``."""
 
 _LEAD = regex(r"[\s#*;>|]{0,64}(?=[0-9])")
 _ROW = regex(

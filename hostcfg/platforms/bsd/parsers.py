@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hostcfg.lean import regex
 from hostcfg.model import Parsed
-from hostcfg.platforms.base import Parser
+from hostcfg.platforms.base import SETTINGS_BEGIN, Parser
 from hostcfg.platforms.bsd.calls import parse_calls
 from hostcfg.platforms.bsd.conf import ConfText, read_conf
 from hostcfg.platforms.bsd.family import LINUX_CALL, TABLE_ROW, Evidence, evidence
@@ -56,6 +56,7 @@ def sysctl_parser(os: str, keys: Mapping[str, NativeKey]) -> Parser:
         lambda text: recognize_sysctl(os, text),
         lambda text: parse_sysctl(os, keys, text),
         transcript=True,
+        begins=SETTINGS_BEGIN,
     )
 
 
@@ -68,6 +69,7 @@ def sysctl_conf_parser(os: str, keys: Mapping[str, NativeKey]) -> Parser:
         lambda text: recognize_sysctl_conf(os, text),
         lambda text: parse_sysctl_conf(os, keys, text),
         transcript=True,
+        begins=SETTINGS_BEGIN,
     )
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from hostcfg.lean import regex
 from hostcfg.model import Parsed
 from hostcfg.platforms.base import Parser
-from hostcfg.platforms.bsd.mbufs import Row, parse_row, read_rows
+from hostcfg.platforms.bsd.mbufs import MBUFS_BEGIN, Row, parse_row, read_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -263,4 +263,6 @@ def _xml_fields(text: str) -> dict[str, Json]:
     return {m[1]: int(m[2]) for m in _XML_FIELD.finditer(text) if m[1] == m[3]}
 
 
-NETSTAT_PARSER = Parser("netstat-m", "freebsd", "netstat -m", recognize_netstat_m, parse_netstat_m)
+NETSTAT_PARSER = Parser(
+    "netstat-m", "freebsd", "netstat -m", recognize_netstat_m, parse_netstat_m, begins=MBUFS_BEGIN
+)

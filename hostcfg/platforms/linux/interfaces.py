@@ -15,7 +15,7 @@ from hostcfg.lean import dataclass
 from hostcfg.model import Interface, Native, State
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from hostcfg.model import Json, Parsed, Section
 
@@ -34,6 +34,7 @@ class _Found:
     sysfs: dict[str, dict[str, str]] = field(default_factory=dict)
     qdiscs: dict[str, str] = field(default_factory=dict)
     features: dict[str, dict[str, str]] = field(default_factory=dict)
+    speeds: dict[str, int] = field(default_factory=dict)
     routes: dict[str, list[str]] = field(default_factory=dict)
     asked_ip: bool = False
     probed: bool = False
@@ -77,9 +78,20 @@ def _take(found: _Found, section: Section, parsed: Parsed | None) -> None:
     elif section.kind == "tc-qdisc":
         found.qdiscs.update(_acting(_rows(parsed.values.get("qdiscs"))))
     elif section.kind == "ethtool-k":
-        device = parsed.extra.get("interface")
-        if isinstance(device, str):
-            found.features[device] = _features(parsed.values)
+        found.features.update((name, _features(values)) for name, values in _by_device(parsed))
+    elif section.kind == "ethtool":
+        speeds = ((name, values.get("speed_bps")) for name, values in _by_device(parsed))
+        found.speeds.update((name, speed) for name, speed in speeds if isinstance(speed, int))
+
+
+def _by_device(parsed: Parsed) -> Iterator[tuple[str, Mapping[str, Json]]]:
+    """What ethtool's parser found, of one interface or of several."""
+    groups = parsed.values.get("interfaces")
+    device = parsed.extra.get("interface")
+    if isinstance(device, str):
+        yield device, parsed.values
+    elif isinstance(groups, dict):
+        yield from ((name, values) for name, values in groups.items() if isinstance(values, dict))
 
 
 def _rows(value: Json) -> list[dict[str, Json]]:
@@ -158,7 +170,8 @@ def _features(values: Mapping[str, Json]) -> dict[str, str]:
 def _names(found: _Found) -> list[str]:
     """Names in order of weight.  Of a probe only what ``ip`` confirms, where it was asked."""
     routed = sorted(found.routes, key=lambda name: "peer" not in found.routes[name])
-    others = [n for n in (*found.links, *found.sysfs, *found.features, *found.qdiscs) if n != "lo"]
+    named = (*found.links, *found.sysfs, *found.features, *found.speeds, *found.qdiscs)
+    others = [n for n in named if n != "lo"]
     if found.probed:
         others = [n for n in others if n in found.sysfs or n in found.links]
     elif len(set(others)) > MOST_PASTED:
@@ -184,7 +197,7 @@ def _interface(found: _Found, name: str) -> tuple[Interface, list[Native]]:
     interface = Interface(
         name=name,
         mtu_bytes=_int(link.get("mtu"), sysfs.get("mtu")),
-        speed_bps=_speed_bps(sysfs),
+        speed_bps=_speed_bps(sysfs) or _real(name, found.speeds.get(name)),
         qdisc=qdisc,
         txqueuelen_packets=queue,
         driver=sysfs.get("driver"),
@@ -201,6 +214,11 @@ def _speed_bps(sysfs: Mapping[str, str]) -> int | None:
     invented = "uevent" in sysfs and "device/uevent" not in sysfs and "devtype" not in sysfs
     speed = None if invented else _int(None, sysfs.get("speed"))
     return speed * 1_000_000 if speed is not None and speed > 0 else None
+
+
+def _real(name: str, speed_bps: int | None) -> int | None:
+    """What ``ethtool NAME`` says, but of what makes its speed up (see :func:`_speed_bps`)."""
+    return None if name.startswith(("veth", "tun", "tap")) else speed_bps
 
 
 def _trusted(sysfs: Mapping[str, str], link: Mapping[str, Json]) -> Mapping[str, str]:

@@ -29,6 +29,9 @@ class LinuxPlatform(Platform):
     name: ClassVar[str] = "linux"
     title: ClassVar[str] = "Linux"
     uname: ClassVar[str | None] = "Linux"
+    unused: ClassVar[frozenset[str]] = frozenset(
+        {"ethtool-a", "ethtool-c", "ethtool-g", "ethtool-i", "ss", "proc-read"}
+    )
 
     @property
     def parsers(self) -> Sequence[Parser]:

@@ -19,6 +19,7 @@ from hostcfg.platforms.bsd.commands import comments, conf_lines, read_names
 from hostcfg.platforms.bsd.hostinfo import host_parsers, release_of
 from hostcfg.platforms.bsd.keys import explicit_key, flag_key, int_key
 from hostcfg.platforms.bsd.lockout import lockout_risk
+from hostcfg.platforms.bsd.mbufs import MBUFS_BEGIN
 from hostcfg.platforms.bsd.old_mbufs import read_old_mbufs
 from hostcfg.platforms.bsd.parsers import sysctl_conf_parser, sysctl_parser
 from hostcfg.platforms.bsd.platform import BsdPlatform
@@ -148,7 +149,9 @@ class MacOs(BsdPlatform):
     def parsers(self) -> Sequence[Parser]:
         return (
             sysctl_parser(self.name, KEYS),
-            Parser("netstat-m", self.name, "netstat -m", recognize_netstat_m, parse_netstat_m),
+            Parser(
+                "netstat-m", self.name, "netstat -m", recognize_netstat_m, parse_netstat_m, begins=MBUFS_BEGIN
+            ),
             sysctl_conf_parser(self.name, KEYS),
             *host_parsers(self.name, "Darwin"),
         )

@@ -144,7 +144,9 @@ def _boot(outputs: Outputs) -> tuple[BootValue, ...]:
 
 def _interfaces(outputs: Outputs) -> tuple[Interface, ...]:
     """Interfaces with the default route or the route to the peer; without routes, all that are up."""
-    mtus = {str(r["interface"]): r["mtu"] for r in outputs.rows("netsh-subinterfaces", "subinterfaces")}
+    connected = (r for r in outputs.rows("netsh-interfaces", "interfaces") if r["state"] == "connected")
+    mtus = {str(r["name"]): r["mtu"] for r in connected}
+    mtus |= {str(r["interface"]): r["mtu"] for r in outputs.rows("netsh-subinterfaces", "subinterfaces")}
     adapters = {str(r["name"]): r for r in outputs.rows("get-netadapter", "adapters")}
     routes: dict[str, list[str]] = {}
     for kind, word in (("get-netroute", "default"), ("find-netroute", "peer")):
@@ -152,7 +154,8 @@ def _interfaces(outputs: Outputs) -> tuple[Interface, ...]:
             routes.setdefault(str(row["name"]), [])
             if word not in routes[str(row["name"])]:
                 routes[str(row["name"])].append(word)
-    names = list(routes) or [name for name, mtu in mtus.items() if mtu != netsh_ip.NO_MTU]
+    up = dict.fromkeys([*(name for name, mtu in mtus.items() if mtu != netsh_ip.NO_MTU), *adapters])
+    names = list(routes) or list(up)
     return tuple(_interface(name, mtus, adapters, routes.get(name, [])) for name in names)
 
 

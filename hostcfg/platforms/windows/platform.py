@@ -26,6 +26,7 @@ class Windows(Platform):
     name = "windows"
     title = "Windows"
     banner_marks = ("OpenSSH_for_Windows",)
+    unused = frozenset({"netsh-chimneystats", "netsh-set", "set-nettcpsetting"})
 
     @property
     def parsers(self) -> Sequence[Parser]:

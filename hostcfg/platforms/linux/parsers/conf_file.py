@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 _COMMENTED = regex(r"[#;][#;\s]*(?P<key>[a-z][\w-]*\.[^\s=]+)[ \t]*=")
 _LINE = regex(r"-?(?P<key>[a-z][\w-]*[./][^\s=]+)(?P<gap>[ \t]*=[ \t]*)(?P<raw>.*)")
+_SHOWN = regex(r"(?:(?:sudo|doas) )?(?:cat|more|less|head|tail) .{0,200}/sysctl\.(?:conf|d/)")
 _EXCLUDED = regex(r"-[a-z][\w-]*[./][^\s=]+")
 _TRAILING = regex(r"[ \t][#;]")
 _ARRAY_START = regex(r"[A-Za-z_]\w{0,63}=\(")
@@ -144,7 +145,9 @@ class _Face:
         elif stripped.startswith(BSD_NAMES):
             self.bsd += 1
         elif (command := command_of(stripped)) is not None and not writes(command.split()):
-            self.output += 1  # a session in which something is read
+            shown = _SHOWN.match(command) is not None
+            self.known, self.marks = self.known + shown, self.marks + shown
+            self.output += not shown  # a session in which something is read
         elif is_shell(stripped) or _ARRAY_START.match(stripped):
             dotted = stripped.replace("/", ".")  # sysctl takes net/ipv4/tcp_rmem too
             is_set = any(name in dotted for name in (*LINUX_NAMES, ".proc.sys.", " vm."))
