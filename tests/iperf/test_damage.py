@@ -247,3 +247,38 @@ def test_a_summary_of_a_report_that_lost_its_head_is_no_interval() -> None:
     parsed = parse(REPORT[REPORT.index('"sum_sent"') :])
     assert all(record["intervals"] == [] for record in records(parsed))
     assert any("sum_sent" in line for line in parsed.unrecognized)
+
+
+def test_a_port_or_a_size_that_was_read_by_eye_is_none() -> None:
+    text = text_of("linux", "iperf2__debian12-6.1-w4m__01.txt")
+    (record,) = records(parse(text.replace("port 5002", "port 5OO2")))
+    assert (record["remote_port"], record["local_port"]) == (None, None)
+    debug = text_of("iperf", "iperf3-server-debug-reverse-w1m__debian12-6.18__01.txt")
+    (record,) = records(parse(debug.replace("2097152", "2O97l52")))
+    assert (record["sndbuf_bytes"], record["rcvbuf_bytes"], record["window_bytes"]) == (None, None, None)
+
+
+def test_every_line_twice_says_the_same() -> None:
+    for folder, name in (
+        ("iperf", "iperf2-client-P2-intervals__debian12-6.18__01.txt"),
+        ("iperf", "iperf2-client-udp__debian12-6.18__01.txt"),
+        ("linux", "iperf2__debian11-5.10-P2__01.txt"),
+        ("linux", "iperf3__debian12-6.1-P4-w64k__01.txt"),
+    ):
+        text = text_of(folder, name)
+        doubled = "".join(line * 2 for line in text.splitlines(keepends=True))
+        assert records(parse(doubled)) == records(parse(text)), name
+
+
+def test_a_report_that_lost_a_line_does_not_say_what_stood_there() -> None:
+    lines = REPORT.splitlines(keepends=True)
+    whole = records(parse(REPORT))[0]
+    without = records(parse("".join(line for line in lines if '"reverse"' not in line)))[0]
+    assert (whole["window_bytes"], without["window_bytes"]) == (131072, None)
+    without = records(parse("".join(line for line in lines if '"duration"' not in line)))[0]
+    assert (whole["seconds"], without["seconds"]) == (5.0, None)
+    intervals = records(parse("".join(line for line in lines if '"start":\t0,' not in line)))[0][
+        "stream_intervals"
+    ]
+    assert isinstance(intervals, list)
+    assert 0.0 not in [row["start"] for row in intervals if isinstance(row, dict)]

@@ -133,6 +133,8 @@ def stands(value: Any, words: set[str]) -> bool:
     if str(value) in words:
         return True
     if isinstance(value, (int, float)):
+        if isinstance(value, int) and f"0{value:o}" in words:
+            return True  # as the kernel reads it
         forms = {f"{value / unit:{form}}" for unit in _UNITS for form in (".3g", ".0f", ".1f", ".2f", ".4f")}
         return not forms.isdisjoint(words)
     return all(

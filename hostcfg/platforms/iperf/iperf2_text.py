@@ -50,7 +50,7 @@ _ENHANCED = regex(
 _UDP = regex(r"(?P<jitter>\d+\.\d+) ms +(?P<lost>-?\d+)/ *(?P<packets>\d+) \(.*")
 _ENDS = regex(
     r"\[ *(?P<id>\*?\d+)\] local (?P<lhost>[^ %]+)(?:%\S+)? port (?P<lport>\d+)"
-    r" connected with (?P<rhost>[^ %]+)(?:%\S+)? port (?P<rport>\d+)(?P<rest>(?: .*)?)"
+    r" connected with (?P<rhost>[^ %]+)(?:%\S+)? port (?P<rport>\d+)(?!\w)(?P<rest>.*)"
 )
 _FIRST = regex(r"\(icwnd/mss/irtt=\d+/(?P<mss>\d+)/(?P<rtt>\d+)\)|\(MSS=(?P<old>\d+)\)")
 _HEADER = regex(

@@ -132,7 +132,6 @@ def _record(document: Object, suffix: str, *, reverse: bool | None) -> Record:
     sent, received = _sum(end, f"sum_sent{suffix}"), _sum(end, f"sum_received{suffix}")
     role = "server" if "accepted_connection" in start else "client" if "connecting_to" in start else None
     sends = None if reverse is None or role is None else reverse == (role == "server")
-    unsure = sends is None and document.get("cut") is True
     sure = "duration" in test or "pieces" in document  # else its line is lost: that of -n says 0
     record = Record("iperf3")
     record.scalars = {
@@ -144,7 +143,9 @@ def _record(document: Object, suffix: str, *, reverse: bool | None) -> Record:
         "seconds": _float(test.get("duration"))
         or (_float((sent or received).get("seconds")) if sure else None),
         "omit_s": _float(test.get("omit")),
-        "window_bytes": None if unsure else integer(start.get("sndbuf_actual" if sends else "rcvbuf_actual")),
+        "window_bytes": None
+        if sends is None
+        else integer(start.get("sndbuf_actual" if sends else "rcvbuf_actual")),
         "requested_bytes": integer(start.get("sock_bufsize")) or None,
         "target_bps": integer(test.get("target_bitrate")) or None,
         "sndbuf_bytes": integer(start.get("sndbuf_actual")),
@@ -155,9 +156,9 @@ def _record(document: Object, suffix: str, *, reverse: bool | None) -> Record:
         "error": _text(document, "error"),
     }
     # A server does not know what its client sent, and prints 0 (and the other way round).
-    record.scalars |= _rates("sent", sent, known=sends is not False or bool(integer(sent.get("bytes"))))
+    record.scalars |= _rates("sent", sent, known=sends is True or integer(sent.get("bytes")) != 0)
     record.scalars |= _rates(
-        "received", received, known=sends is not True or bool(integer(received.get("bytes")))
+        "received", received, known=sends is False or integer(received.get("bytes")) != 0
     )
     _add_udp(record, end)
     _add_streams(record, start, end, reverse=suffix != "")
@@ -239,11 +240,12 @@ def _keep_largest(record: Record, sender: Object) -> None:
 def _add_intervals(record: Record, document: Object, suffix: str) -> None:
     wanted = set(record.streams)
     is_two_way = bool(_inner(document, "start", "test_start").get("bidir"))
+    alone = "pieces" in document
     ended = bool(_objects(_inner(document, "end").get("streams")))
     pmtu = []
     for row in _objects(document.get("intervals")):
         total = row.get(f"sum{suffix}")
-        if isinstance(total, dict) and (interval := _interval(total, None)) is not None:
+        if isinstance(total, dict) and (interval := _interval(total, None, alone=alone)) is not None:
             record.sums.append(interval)
         parts = _objects(row.get("streams"))
         if not ended and (is_two_way or len({str(part.get("sender")) for part in parts}) > 1):
@@ -252,20 +254,21 @@ def _add_intervals(record: Record, document: Object, suffix: str) -> None:
             name = str(integer(part.get("socket")))
             if wanted and name not in wanted and name != "None":
                 continue
-            if (interval := _interval(part, None if name == "None" else name)) is not None:
+            if (interval := _interval(part, None if name == "None" else name, alone=alone)) is not None:
                 record.parts.append(interval)
             pmtu.append(integer(part.get("pmtu")) or 0)
     record.scalars["mtu_bytes"] = max(pmtu, default=0) or None
 
 
-def _interval(row: Object, stream: str | None) -> Interval | None:
-    """None where the report is cut before it says when the interval ends, or how fast it was."""
+def _interval(row: Object, stream: str | None, *, alone: bool) -> Interval | None:
+    """None where a line is lost that says when it was; a piece that stands ``alone`` need not say it."""
     start, end, seconds = (_float(row.get(name)) for name in ("start", "end", "seconds"))
-    if end is None and seconds is None and (start is not None or "bits_per_second" not in row):
+    timeless = end is None and seconds is None
+    if (start is None) != timeless or (timeless and not (alone and "bits_per_second" in row)):
         return None
     return Interval(
         start or 0.0,
-        end if end is not None else (start or 0.0) + (seconds or 0.0),
+        end if end is not None else round((start or 0.0) + (seconds or 0.0), 6),
         integer(row.get("bytes")),
         integer(row.get("bits_per_second")),
         stream,

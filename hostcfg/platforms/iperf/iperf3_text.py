@@ -44,8 +44,8 @@ _STARTING = regex(
 )
 _ERROR = regex(r"iperf3?(?:\.exe)?: (?P<what>error|interrupt) - (?P<message>.*)")
 _SERVER_ERROR = regex(r"iperf3: SERVER ERROR - (?P<message>.*)")
-_BUFFER = regex(r"(?:SO_)?(?P<side>SND|RCV)BUF is (?P<size>\d+)(?:, expecting (?P<asked>\d+))?.*")
-_MSS = regex(r"(?:TCP MSS:|Control connection MSS) (?P<mss>\d+).*")
+_BUFFER = regex(r"(?:SO_)?(?P<side>SND|RCV)BUF is (?P<size>\d+)(?!\w)(?:, expecting (?P<asked>\d+)(?!\w))?.*")
+_MSS = regex(r"(?:TCP MSS:|Control connection MSS) (?P<mss>\d+)(?!\w).*")
 _STAMP = regex(r"^(?:[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4} ){1,2}")
 _NOISE = regex(
     r"-{5,}|(?:- ){5,}-?|\[ ID\].*|Cookie: .*|Time: .*|iperf Done\.|Test Complete\. .*"

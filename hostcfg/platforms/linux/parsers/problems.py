@@ -80,7 +80,7 @@ def problem(line: str) -> Problem | None:
     kind = found or "other"
     if kind == "absent":
         kind = "unknown" if by_path else "not_found"
-    return Problem(name, kind, text)
+    return Problem(None if text.endswith("/") else name, kind, text)  # a path that is cut
 
 
 def spliced(line: str) -> tuple[str, str] | None:
