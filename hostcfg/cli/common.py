@@ -83,6 +83,8 @@ def _one_inventory(_: click.Context, __: click.Parameter, values: tuple[str, ...
         raise click.BadParameter("one inventory: give -i once; a directory merges what is in it.")
     if values and not values[0]:
         raise click.BadParameter("it is empty: leave -i out, or name a file.")
+    if values and values[0].endswith(",") and not Path(values[0]).exists():
+        raise click.BadParameter(f"{values[0]!r} is no file: hosts are targets, without -i.")
     return values[0] if values else None
 
 

@@ -80,6 +80,7 @@ def test_a_file_is_found_at_home_and_under_a_name_that_looks_like_a_glob(folder:
         (["[host"], "'[host' is no destination"),
         (["host:99999"], "the port is a number from 1 to 65535"),
         (["local", "-i", ""], "it is empty: leave -i out"),
+        (["all", "-i", "h1,h2,"], "'h1,h2,' is no file: hosts are targets, without -i"),
         (["local", "-i", "a", "-i", "b"], "one inventory: give -i once"),
         (["local", "--limit", ""], "--limit '' names no host: leave the option out"),
         (["local", "--exclude", " , "], "--exclude '' names no host: leave the option out"),
