@@ -227,3 +227,14 @@ def test_the_reason_says_what_was_read_that_makes_the_window() -> None:
     assert [window for window, _ in said] == [178_256, 196_344, 161_736]
     unknown = LinuxWindowModel(pasted("a", f"net.ipv4.tcp_rmem = {SMALL}")).receive(FLOW).reason
     assert unknown.startswith("about 0.62 of the buffer, 0.5 to 0.9: the kernel release is not known")
+
+
+def test_a_buffer_that_does_not_grow_says_what_it_keeps() -> None:
+    """65,536 bytes, half of them window, less a segment: of 1,448 at an MTU of 1500 and 8,948 at 9000."""
+    fixed = LinuxWindowModel(linux(rmem="4096 65536 65536"))
+    for mss, window in ((1448, 31_320), (8948, 23_820)):
+        found = fixed.receive(replace(FLOW, mss_bytes=mss))
+        assert found.mid_bytes == window
+        assert found.reason == (
+            f"tcp_adv_win_scale 1 makes 50% of a 65,536-byte buffer window, less a segment of {mss:,}"
+        )

@@ -230,3 +230,18 @@ net.inet.tcp.autorcvbufmax: 2097152
 net.inet.tcp.autosndbufmax: 2097152
 net.inet.tcp.win_scale_factor: 3
 kern.ipc.maxsockbuf: 4194304"""
+
+
+def test_two_ends_of_one_cap_say_what_makes_them_two() -> None:
+    """8/9 of 2 MiB: 65,536 x 1.5^8 from 13 on, 65,536 + 109 x 16,384 before; 32,768 + 223 x 8,192 to send."""
+    cap = "8/9 of kern.ipc.maxsockbuf = 2097152 ends the growth at"
+    new, old = (FreeBsdWindowModel(freebsd(release=r)) for r in ("14.2-RELEASE", "12.4-RELEASE"))
+    below = "below net.inet.tcp.recvbuf_max: it goes from 65,536"
+    assert new.receive(FLOW).reason == f"{cap} 1,679,616 bytes, {below} by halves"
+    assert old.receive(FLOW).reason == f"{cap} 1,851,392 bytes, {below} in steps of 16,384"
+    sent = "below net.inet.tcp.sendbuf_max: it goes from 32,768"
+    assert new.send(FLOW).reason == f"{cap} 1,859,584 bytes, {sent} in steps of 8,192"
+    unknown = FreeBsdWindowModel(replace(freebsd(), release=None)).receive(FLOW).reason
+    assert unknown.endswith("by halves or, before FreeBSD 13, in steps of 16,384: the release is not known")
+    mac = MacosWindowModel(macos(maxsockbuf=2 * MIB, recvspace=131072)).receive(FLOW).reason
+    assert mac.endswith("below net.inet.tcp.autorcvbufmax: it goes from 131,072 by doubling at most")

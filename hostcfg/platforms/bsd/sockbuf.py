@@ -42,6 +42,10 @@ class SockbufModel(WindowModel):
     def growth(self, start: int, end: int, side: Side) -> tuple[int, int]:
         """Least and most that steps of growth from ``start`` reach without going beyond ``end``."""
 
+    @abstractmethod
+    def steps_text(self, side: Side) -> str:
+        """In which steps a buffer of this release grows: what makes two ends of one cap."""
+
     def receive(self, flow: Flow) -> Window:
         return self._side("receive", flow)
 
@@ -129,7 +133,8 @@ class SockbufModel(WindowModel):
         start, more = self._start(side)
         low, high = self.growth(min(start, usable(limit)), usable(limit), side)
         reason = (
-            f"8/9 of {name_of(cap)} = {limit} ends the growth at {high:,} bytes, below {name_of(reading)}"
+            f"8/9 of {name_of(cap)} = {limit} ends the growth at {high:,} bytes, below {name_of(reading)}: "
+            f"it goes from {start:,} {self.steps_text(side)}"
         )
         return _window(cap, low, high, reason, (*assumed, *more))
 

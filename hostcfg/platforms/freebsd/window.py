@@ -43,6 +43,14 @@ class FreeBsdWindowModel(SockbufModel):
         reached = by_halves if self._by_halves() else by_steps
         return reached, reached
 
+    def steps_text(self, side: Side) -> str:
+        if side == "send":
+            return f"in steps of {self._step(SEND_KEY, SEND_STEP):,}"
+        steps = f"in steps of {self._step(RECEIVE_KEY, RECEIVE_STEP):,}"
+        if self.facts.release is None:
+            return f"by halves or, before FreeBSD 13, {steps}: the release is not known"
+        return "by halves" if self._by_halves() else steps
+
     def shift(self, flow: Flow) -> int | None:
         """The smallest s with 65,535 << s >= maxsockbuf, whatever the socket's own buffer."""
         del flow

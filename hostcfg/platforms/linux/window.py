@@ -156,6 +156,8 @@ class LinuxWindowModel(WindowModel):
         shift = self.shift(flow)
         kept = flow.mss_bytes if keeps_segment else 0
         low, mid, high = (_advertised(share, kept, flow.mss_bytes, shift) for share in shares)
+        if kept and shares[1] > 2 * kept:
+            reason += f", less a segment of {kept:,}"
         return Window(
             low,
             mid,

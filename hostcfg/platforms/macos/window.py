@@ -31,6 +31,10 @@ class MacosWindowModel(SockbufModel):
         del side
         return max(start, end // 2), end
 
+    def steps_text(self, side: Side) -> str:
+        del side
+        return "by doubling at most"
+
     def shift(self, flow: Flow) -> int | None:
         """The smallest s with 65,535 << s >= autorcvbufmax, or the program's own size.
 
