@@ -89,6 +89,10 @@ class Rules:
     check: Callable[[Sequence[str]], str | None] | None = None
     jobs: int | None = None
 
+    def too_many(self, failures: int) -> bool:
+        """Whether no further host may be begun once so many have failed."""
+        return self.on_failure != "continue" and failures > self.max_failures
+
 
 @dataclass
 class BatchRun:
@@ -96,7 +100,8 @@ class BatchRun:
 
     ``on_batch`` is called before each batch with its number from 0, ``on_done`` for each host and
     ``after_batch`` once a batch is over, all in the caller's thread.  ``why`` says what ended the
-    run early, None if nothing did; ``number`` is that of the batch in hand.
+    run early, None if nothing did; ``number`` is that of the batch in hand.  Hosts that have a result
+    before the run are not begun.
     """
 
     batches: Sequence[Sequence[str]]
@@ -154,9 +159,10 @@ class BatchRun:
         return self.why is not None and self.why != _INTERRUPTED
 
     def _batch(self, names: Sequence[str]) -> None:
-        self._side = SideBySide(names, self._one, self.rules.jobs, stopping=self._stopping)
+        todo = [name for name in names if name not in self.results]
+        self._side = SideBySide(todo, self._one, self.rules.jobs, stopping=self._stopping)
         for index, change in self._side:
-            self.results[names[index]] = change
+            self.results[todo[index]] = change
             self.on_done(change)
         self._judge()
 
@@ -168,16 +174,12 @@ class BatchRun:
         return change
 
     def _stopping(self) -> bool:
-        return self._halted is not None or self._too_many
-
-    @property
-    def _too_many(self) -> bool:
-        return self.rules.on_failure != "continue" and self.failures > self.rules.max_failures
+        return self._halted is not None or self.rules.too_many(self.failures)
 
     def _judge(self) -> None:
         if self._halted is not None and self._halted != _INTERRUPTED:
             self.why = self.why or self._halted
-        if self._too_many:
+        if self.rules.too_many(self.failures):
             count = f"{self.failures} host{'s' if self.failures != 1 else ''} failed"
             self.why = self.why or f"{count}, and --max-failures is {self.rules.max_failures}"
         self.why = self.why or self._halted

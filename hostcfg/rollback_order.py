@@ -30,9 +30,7 @@ def set_since(change: Change, newer: Sequence[Change]) -> Mapping[str, Fault]:
             if both:
                 more = f" and {len(both) - _MOST} more" if len(both) > _MOST else ""
                 why = f"change {other.id} set {', '.join(both[:_MOST])}{more} since"
-                message = (
-                    f"{host.host}: {why}: roll that back first (or --force)"
-                )
+                message = f"{host.host}: {why}: roll that back first (or --force)"
                 found[host.host] = Fault("changed", message)
                 break
     return found

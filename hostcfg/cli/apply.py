@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     default=0,
     show_default=True,
     metavar="N",
-    help="Stop once more than N hosts have failed.",
+    help="Stop once more than N hosts have failed; who can't be read fails before any is written.",
 )
 @click.option(
     "--on-failure",
@@ -95,8 +95,9 @@ def apply(
     hostcfg apply @eu -i fleet.yaml --profile wan --rate 1gbit --rtt 80ms --yes
     hostcfg apply --resume 20261130-162700-4f2a
     """
-    from hostcfg.cli.apply_options import Asked
-    from hostcfg.cli.apply_run import apply_new, resume
+    from hostcfg.batches import parse_sizes
+    from hostcfg.cli.apply_options import Asked, parse_check
+    from hostcfg.cli.apply_run import apply_new, refuse_one_host_twice, resume
 
     if resumed is not None:
         return resume(session, resumed, _given_with_resume(), yes=yes)
@@ -115,12 +116,15 @@ def apply(
         on_failure=on_failure,
         check=check,
     )
+    sizes = parse_sizes(batch)
+    parse_check(check)
     specs = session.hosts(targets)
+    refuse_one_host_twice(session, specs)
     if dry_run:
         from hostcfg.cli.plan import print_plans
 
         return print_plans(session, specs, asked.planner())
-    return apply_new(session, specs, asked, batch, yes=yes)
+    return apply_new(session, specs, asked, sizes, yes=yes)
 
 
 _SETTLED = frozenset(

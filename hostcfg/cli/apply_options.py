@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hostcfg.batches import Rules
 from hostcfg.cli.change_common import Planner
 from hostcfg.errors import UsageError
 from hostcfg.lean import dataclass
@@ -40,6 +41,10 @@ class Asked:
         return Planner(
             self.profile_name, self.rate, self.rtt, self.inputs, persist=self.persist, force=self.force
         )
+
+    def rules(self) -> Rules:
+        """When a run of it goes on."""
+        return Rules(self.max_failures, self.on_failure)
 
     def stored(self) -> dict[str, Json]:
         """As the journal keeps it for a resume.

@@ -9,58 +9,51 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from hostcfg.apply import ChangeOptions, apply_host
-from hostcfg.batches import BatchRun, Rules, batch_line, cut, parse_sizes, stopped_line
+from hostcfg.batches import BatchRun, batch_line, cut, stopped_line
 from hostcfg.changes import UNFINISHED, Fault, HostChange, Run
 from hostcfg.cli import report
+from hostcfg.cli.apply_look import NO_LOOK, Look, look_at, question
 from hostcfg.cli.apply_options import Asked, parse_check, run_check
-from hostcfg.cli.change_common import Hosts, Interrupts, Planner, ask, finish, need_someone, side_by_side
+from hostcfg.cli.change_common import Hosts, Interrupts, ask, finish, need_someone, side_by_side
 from hostcfg.cli.change_preview import Shown, show
 from hostcfg.cli.common import TROUBLE, Session
-from hostcfg.cli.plan import planned
 from hostcfg.errors import ChangeRefused, HostcfgError, InternalError, JournalError, UsageError
 from hostcfg.fleet import DEFAULT_JOBS
 from hostcfg.journal import Draft, Journal
-from hostcfg.model import Plan
 from hostcfg.rollback import rollback_change, settle_change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from hostcfg.changes import Change, RunState
-    from hostcfg.model import Facts
+    from hostcfg.model import Facts, Plan
     from hostcfg.targets import HostSpec
 
 
-def apply_new(session: Session, specs: Sequence[HostSpec], asked: Asked, batch: str, *, yes: bool) -> int:
+def apply_new(
+    session: Session, specs: Sequence[HostSpec], asked: Asked, sizes: Sequence[tuple[int, bool]], *, yes: bool
+) -> int:
     """A new change on ``specs``; the exit code."""
     planner = asked.planner()
-    sizes = parse_sizes(batch)
-    parse_check(asked.check)
     hosts = Hosts(session, specs)
-    _refuse_one_host_twice(session, specs)
     names = [spec.name for spec in specs]
     batches = cut(names, sizes)
     need_someone(yes=yes)
-    shown = None if yes else _shown(session, specs, planner)
-    if shown is not None and any(plan.steps for plan in shown):
-        ask(_question(planner.profile.name, batches), yes=yes)
+    look = NO_LOOK if yes and len(specs) == 1 else look_at(session, specs, planner, asked.rules())
+    if not yes and not look.ends(asked.rules()):
+        show(session, look.plans)
+        if any(plan.steps for plan in look.plans):
+            ask(question(planner.profile.name, batches, look.failed), yes=yes)
     journal = Journal.open()
     run = None
     if len(names) > 1:
         run = Run(batches, {name: hosts.reach(name) for name in names}, asked.stored())
     draft = journal.draft("apply", profile=planner.document(), run=run)
-    allowed = planner if shown is None else Shown(shown).only(planner)
-    return _Apply(session, hosts, journal, draft, asked, allowed).over(batches)
+    allowed = planner if yes else Shown(look.plans).only(planner)
+    return _Apply(session, hosts, journal, draft, asked, allowed).over(batches, look)
 
 
-def _shown(session: Session, specs: Sequence[HostSpec], planner: Planner) -> list[Plan]:
-    """The plans, as they were shown to whoever is asked."""
-    plans = [one for one in planned(session, specs, planner) if isinstance(one, Plan)]
-    show(session, plans)
-    return plans
-
-
-def _refuse_one_host_twice(session: Session, specs: Sequence[HostSpec]) -> None:
+def refuse_one_host_twice(session: Session, specs: Sequence[HostSpec]) -> None:
     """UsageError where two names are one host: each would take the other's work for somebody else's."""
     if len(specs) < 2:
         return
@@ -71,13 +64,6 @@ def _refuse_one_host_twice(session: Session, specs: Sequence[HostSpec]) -> None:
         first = seen.setdefault(session.place(spec), spec.name)
         if first != spec.name:
             raise UsageError(f"{first} and {spec.name} are one host: leave one of them out (--exclude)")
-
-
-def _question(profile: str, batches: Sequence[Sequence[str]]) -> str:
-    names = [name for batch in batches for name in batch]
-    shown = ", ".join(names[:5]) + (f" ... ({len(names)} hosts)" if len(names) > 5 else "")
-    sizes = "" if len(batches) == 1 else f", {' then '.join(str(len(batch)) for batch in batches[:6])}"
-    return f"apply {profile} to {shown}{sizes}{' ...' if len(batches) > 6 else ''}?"
 
 
 def resume(session: Session, change_id: str, given: Mapping[str, Any], *, yes: bool) -> int:
@@ -125,7 +111,10 @@ def resume(session: Session, change_id: str, given: Mapping[str, Any], *, yes: b
         profile=change.profile,
         run=replace(run, state="running", faults={}),
     )
-    return _Apply(session, hosts, journal, draft, asked, planner).over(_left(change), change)
+    left = _left(change)
+    specs = [hosts.spec(name) for batch in left for name in batch]
+    look = look_at(session, specs, planner, asked.rules()) if len(specs) > 1 else NO_LOOK
+    return _Apply(session, hosts, journal, draft, asked, planner).over(left, look, change)
 
 
 def _resumable(change: Change) -> Run:
@@ -170,15 +159,21 @@ class _Apply:
         self.interrupts = Interrupts()
         self._run: BatchRun | None = None
 
-    def over(self, batches: Sequence[Sequence[str]], before: Change | None = None) -> int:
-        """Runs ``batches``, takes back what the rules say, prints; ``before``: what is resumed."""
+    def over(self, batches: Sequence[Sequence[str]], look: Look, before: Change | None = None) -> int:
+        """Runs ``batches``, takes back what the rules say, prints; ``before``: what is resumed.
+
+        What ``look`` found of hosts counts before any is begun.
+        """
         from hostcfg.cli.progress import progress
 
         stuck = [h for h in before.hosts if h.status in ("failed", "unknown")] if before else []
         unknown = sum(host.status == "unknown" for host in stuck)
         jobs = self.session.jobs or DEFAULT_JOBS  # never more: what is in hand can't be stopped
-        rules = Rules(self.asked.max_failures, self.asked.on_failure, self._checker(), jobs)
-        run = self._run = BatchRun(batches, self._one, rules, failures=unknown)
+        rules = replace(self.asked.rules(), check=self._checker(), jobs=jobs)
+        run = self._run = BatchRun(batches, self._one, rules, failures=unknown + len(look.failed))
+        run.results.update(look.failed)
+        if look.ends(rules):
+            run.why = look.why
         self.session.prepare([self.hosts.spec(name) for name in run.not_reached])
         self._keep(run, "running")
         with (

@@ -20,9 +20,10 @@ from hostcfg.model import Plan
 from hostcfg.reader import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from hostcfg.cli.change_common import Planner
+    from hostcfg.model import Facts
     from hostcfg.outputs.blocks import Block
     from hostcfg.targets import HostSpec
 
@@ -75,20 +76,21 @@ def print_plans(session: Session, specs: Sequence[HostSpec], planner: Planner) -
     return code_of(unplanned, differs=any(p.steps for p in plans))
 
 
-def planned(session: Session, specs: Sequence[HostSpec], planner: Planner) -> list[Plan | Outcome]:
-    """Each host's plan, or why it has none, which is told."""
-    return [_planned(outcome, planner) for outcome in session.read(specs, keep_text=True)]
+def planned(
+    session: Session, specs: Sequence[HostSpec], planner: Callable[[Facts], Plan], *, tell: bool = True
+) -> list[Plan | Outcome]:
+    """Each host's plan, or why it has none; ``tell``: on stderr too.
 
+    A host is planned as soon as it is read: what it printed is not kept for longer.
+    """
+    plans: dict[HostSpec, Plan] = {}
 
-def _planned(outcome: Outcome, planner: Planner) -> Plan | Outcome:
-    """The plan of one host; what went wrong where there is none, told if it was not."""
-    from hostcfg.cli import report
+    def heed(spec: HostSpec, facts: Facts) -> None:
+        try:
+            plans[spec] = planner(facts)
+        except HostcfgError as error:
+            error.host = error.host or spec.name
+            raise
 
-    if outcome.facts is None:
-        return outcome
-    try:
-        return planner(outcome.facts)
-    except HostcfgError as error:
-        error.host = error.host or outcome.spec.name
-        report(error)
-        return Outcome(outcome.spec, None, error)
+    outcomes = session.read(specs, heed=heed, tell=tell)
+    return [plans.get(one.spec, one) for one in outcomes]

@@ -175,41 +175,53 @@ class Session:
         peers: Mapping[HostSpec, str | None] | None = None,
         *,
         keep_text: bool = False,
+        heed: Callable[[HostSpec, Facts], None] | None = None,
+        tell: bool = True,
     ) -> list[Outcome]:
-        """Facts of all ``specs``, side by side; each failure is told on stderr as one line.
+        """Facts of all ``specs``, side by side; each failure is told on stderr as one line, if ``tell``.
 
         ``peers``: the address of a host's other end, whose route decides which interface matters.
-        ``keep_text`` keeps what the hosts printed, which is most of the memory of a large fleet.
+        ``keep_text`` keeps what the hosts printed, which is most of the memory of a large fleet;
+        ``heed`` gets the facts with it, in a thread, and what it raises is the host's failure.
         """
-        if all(spec.kind == "file" for spec in specs):
-            return self._read(specs, peers or {}, keep_text=keep_text)
-        from hostcfg.cli.reach import sigterm_as_ctrl_c
 
-        with sigterm_as_ctrl_c():
-            self.prepare(specs)
-            self._tell_of_descriptors(specs)
-            return self._read(specs, peers or {}, keep_text=keep_text)
+        def taken(spec: HostSpec, facts: Facts) -> Facts:
+            from hostcfg.reader import without_text
+
+            if heed is not None:
+                heed(spec, facts)
+            return facts if keep_text else without_text(facts)
+
+        if all(spec.kind == "file" for spec in specs):
+            outcomes = self._read(specs, peers or {}, taken)
+        else:
+            from hostcfg.cli.reach import sigterm_as_ctrl_c
+
+            with sigterm_as_ctrl_c():
+                self.prepare(specs)
+                self._tell_of_descriptors(specs)
+                outcomes = self._read(specs, peers or {}, taken)
+        if tell:
+            self.report_errors(outcomes)
+        return outcomes
 
     def _read(
-        self, specs: Sequence[HostSpec], peers: Mapping[HostSpec, str | None], *, keep_text: bool
+        self,
+        specs: Sequence[HostSpec],
+        peers: Mapping[HostSpec, str | None],
+        taken: Callable[[HostSpec, Facts], Facts],
     ) -> list[Outcome]:
         from hostcfg.cli.progress import progress
         from hostcfg.fleet import read_fleet
-        from hostcfg.reader import read_host, without_text
-
-        def read(spec: HostSpec) -> Facts:
-            facts = read_host(spec, self.connect, peer=peers.get(spec))
-            return facts if keep_text else without_text(facts)
+        from hostcfg.reader import read_host
 
         with progress(len(specs), verbose=self.verbose) as tell:
-            outcomes = read_fleet(
+            return read_fleet(
                 specs,
-                read,
+                lambda spec: taken(spec, read_host(spec, self.connect, peer=peers.get(spec))),
                 jobs=self.jobs,
                 on_done=lambda one: tell(one.spec.name, one.error.kind if one.error is not None else None),
             )
-        self.report_errors(outcomes)
-        return outcomes
 
     def _tell_of_descriptors(self, specs: Sequence[HostSpec]) -> None:
         """A fleet that is read a few hosts at a time says why."""

@@ -110,6 +110,8 @@ def test_every_path_of_the_inventory(fleet: Path) -> None:
         (["apply", "all", *WAN, "--yes", "--batch", "0"], "--batch '0': give sizes as in 1,10%,100%"),
         (["apply", "all", *WAN, "--yes", "--check", "'x"], '--check "\'x": /bin/sh: '),
         (["apply", "all", *WAN, "--yes", "--check", " "], "--check takes a command"),
+        (["apply", "all", *WAN, "--dry-run", "--batch", "0"], "--batch '0': give sizes as in 1,10%,100%"),
+        (["apply", "all", *WAN, "--dry-run", "--check", " "], "--check takes a command"),
         (["apply", *WAN, "--yes"], "give hosts and --profile NAME, or --resume ID"),
         (["apply", "all", "--yes"], "give hosts and --profile NAME, or --resume ID"),
         (["apply", "--resume", "x"], "no change 'x' in"),
@@ -202,6 +204,13 @@ def test_one_host_under_two_names_is_not_changed_twice(tmp_path: Path) -> None:
     )
     ran = run(path, "apply", "all", *WAN, "--yes", "--timeout", "1")
     assert ran.one_line_of_trouble() == ("hostcfg: a and b are one host: leave one of them out (--exclude)")
+
+
+def test_a_dry_run_refuses_two_names_of_one_host_as_apply_does(tmp_path: Path) -> None:
+    (tmp_path / "i.yaml").write_text("hosts:\n  a: {address: 192.0.2.7}\n  b: {address: 192.0.2.7}\n")
+    for words in (("--yes",), ("--dry-run",)):
+        ran = run(tmp_path / "i.yaml", "apply", "all", *WAN, *words)
+        assert "a and b are one host: leave one of them out" in ran.one_line_of_trouble()
 
 
 def test_names_that_resolve_nowhere_are_a_line_each(tmp_path: Path) -> None:
