@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hostcfg.model import Interface
+from hostcfg.model import Interface, Link
+from hostcfg.path import analyse_path
 from hostcfg.platforms.endpoint import Flow
 from hostcfg.platforms.linux.parsers.ss import SS
 from hostcfg.platforms.linux.shares import per_segment, window_of_space
@@ -238,3 +239,13 @@ def test_a_buffer_that_does_not_grow_says_what_it_keeps() -> None:
         assert found.reason == (
             f"tcp_adv_win_scale 1 makes 50% of a 65,536-byte buffer window, less a segment of {mss:,}"
         )
+
+
+def test_a_window_below_one_unit_of_its_scale_is_no_zero_window() -> None:
+    """rmem_max 512 MiB gives a shift of 14; half of 16,384 less a segment of 1,448 is below 2^14."""
+    receiver = linux("b", rmem="4096 16384 16384", rmem_max="536870912")
+    direction = analyse_path(linux("a"), receiver, Link(1e6, 0.03)).directions[0]
+    assert direction.receive_shift == 14
+    (receive,) = [limit for limit in direction.limits if limit.kind == "receive_window"]
+    assert receive.window_bytes == 8192 - 1448
+    assert (direction.limited_by.kind, direction.needs) == ("link_rate", [])

@@ -307,7 +307,8 @@ def _advertised(window: int, kept: int, mss: int, shift: int | None) -> int:
     if shift is None:
         return window
     window = min(window, UNSCALED_WINDOW_BYTES << shift)
-    return window >> shift << shift
+    # less than one unit is no zero window: the kernel rounds that up (__tcp_select_window)
+    return window >> shift << shift or window
 
 
 MODEL = LinuxWindowModel
