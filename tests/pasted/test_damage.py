@@ -55,6 +55,7 @@ UNDECIDABLE = (
     ("iperf3-json-get-server", "", "two reports in one another: a brace decides whose a line is"),
     ("iperf3-client-get-server", "cut_out", "the heading between two ends' outputs"),
     ("ethtool", "swap_lines", "a line above its title is of an interface whose title is lost"),
+    ("rack", "swap_lines", "a typed command that moved: a complaint without a name is of the one above it"),
     ("ss-peaonmi", "", "an old kernel counts no bytes sent: what is in flight says nothing of two sockets"),
     ("ss-tin", "swap_lines|cut_out|drop_lines|flip|eye", "two sockets whose queues are nearly the same"),
     ("tcp_set_global|set_nettcpsetting", "", "of two complaints one is left, and true"),

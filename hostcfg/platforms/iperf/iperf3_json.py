@@ -16,7 +16,7 @@ import re
 from typing import TYPE_CHECKING
 
 from hostcfg.model import Parsed
-from hostcfg.platforms.iperf.json_text import pieces
+from hostcfg.platforms.iperf.json_text import decimal, inner, objects, pieces, text_at
 from hostcfg.platforms.iperf.measure import MOST_RECORDS, TOO_MANY, Interval, Record, integer
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def parse(text: str) -> Parsed:
     records = [record for document in documents for record in _records(document)]
     flat: dict[str, Json] = {}
     if documents:
-        flat = _flat(documents[0]) | {"error": _text(documents[0], "error")}
+        flat = _flat(documents[0]) | {"error": text_at(documents[0], "error")}
     values: dict[str, Json] = {"records": [record.document() for record in records], **flat}
     return Parsed(_os(documents), KIND, COMMAND, values, notes, unrecognized, flat)
 
@@ -113,7 +113,7 @@ def _records(document: Object) -> list[Record]:
     """One record a test and direction; one more for the server's own output where the client got it."""
     forward = _record(document, "", reverse=_is_reverse(document))
     found = [forward]
-    if "sum_sent_bidir_reverse" in _inner(document, "end"):
+    if "sum_sent_bidir_reverse" in inner(document, "end"):
         found.append(_record(document, "_bidir_reverse", reverse=True))
     server = document.get("server_output_json")
     if isinstance(server, dict):
@@ -122,27 +122,27 @@ def _records(document: Object) -> list[Record]:
 
 
 def _is_reverse(document: Object) -> bool | None:
-    flag = integer(_inner(document, "start", "test_start").get("reverse"))
+    flag = integer(inner(document, "start", "test_start").get("reverse"))
     return None if flag is None else flag != 0
 
 
 def _record(document: Object, suffix: str, *, reverse: bool | None) -> Record:
-    start, end = _inner(document, "start"), _inner(document, "end")
-    test = _inner(start, "test_start")
+    start, end = inner(document, "start"), inner(document, "end")
+    test = inner(start, "test_start")
     sent, received = _sum(end, f"sum_sent{suffix}"), _sum(end, f"sum_received{suffix}")
     role = "server" if "accepted_connection" in start else "client" if "connecting_to" in start else None
     sends = None if reverse is None or role is None else reverse == (role == "server")
     sure = "duration" in test or "pieces" in document  # else its line is lost: that of -n says 0
     record = Record("iperf3")
     record.scalars = {
-        "version": _text(start, "version", strip="iperf "),
+        "version": text_at(start, "version", strip="iperf "),
         "role": role,
-        "protocol": _text(test, "protocol"),
+        "protocol": text_at(test, "protocol"),
         "reverse": reverse,
-        "started": _text(_inner(start, "timestamp"), "time"),
-        "seconds": _float(test.get("duration"))
-        or (_float((sent or received).get("seconds")) if sure else None),
-        "omit_s": _float(test.get("omit")),
+        "started": text_at(inner(start, "timestamp"), "time"),
+        "seconds": decimal(test.get("duration"))
+        or (decimal((sent or received).get("seconds")) if sure else None),
+        "omit_s": decimal(test.get("omit")),
         "window_bytes": None
         if sends is None
         else integer(start.get("sndbuf_actual" if sends else "rcvbuf_actual")),
@@ -151,9 +151,9 @@ def _record(document: Object, suffix: str, *, reverse: bool | None) -> Record:
         "sndbuf_bytes": integer(start.get("sndbuf_actual")),
         "rcvbuf_bytes": integer(start.get("rcvbuf_actual")),
         "mss_bytes": integer(start.get("tcp_mss")) or integer(start.get("tcp_mss_default")) or None,
-        "congestion": _text(end, "sender_tcp_congestion"),
+        "congestion": text_at(end, "sender_tcp_congestion"),
         "complete": bool(end) and document.get("cut") is not True,
-        "error": _text(document, "error"),
+        "error": text_at(document, "error"),
     }
     # A server does not know what its client sent, and prints 0 (and the other way round).
     record.scalars |= _rates("sent", sent, known=sends is True or integer(sent.get("bytes")) != 0)
@@ -179,9 +179,9 @@ def _rates(name: str, row: Object, *, known: bool) -> dict[str, Json]:
 def _add_udp(record: Record, end: Object) -> None:
     if record.scalars.get("protocol") != "UDP":
         return
-    row = _inner(end, "sum")
+    row = inner(end, "sum")
     record.scalars |= {
-        "jitter_ms": _float(row.get("jitter_ms")),
+        "jitter_ms": decimal(row.get("jitter_ms")),
         "lost_packets": integer(row.get("lost_packets")),
         "packets": integer(row.get("packets")),
     }
@@ -189,15 +189,15 @@ def _add_udp(record: Record, end: Object) -> None:
 
 def _add_streams(record: Record, start: Object, end: Object, *, reverse: bool) -> None:
     """Ends of each connection, and what its two summaries say; of a two-way test only one way's."""
-    ends = _objects(start.get("connected"))
-    results = _objects(end.get("streams"))
-    own = _inner(end, "sum_sent_bidir_reverse" if reverse else "sum_sent").get("sender")
+    ends = objects(start.get("connected"))
+    results = objects(end.get("streams"))
+    own = inner(end, "sum_sent_bidir_reverse" if reverse else "sum_sent").get("sender")
     two_way = "sum_sent_bidir_reverse" in end
-    is_two_way = bool(_inner(start, "test_start").get("bidir"))
+    is_two_way = bool(inner(start, "test_start").get("bidir"))
     others: set[str] = set()
     for row in results:
-        sender = _inner(row, "sender") or _inner(row, "udp")
-        receiver = _inner(row, "receiver")
+        sender = inner(row, "sender") or inner(row, "udp")
+        receiver = inner(row, "receiver")
         name = str(integer(sender.get("socket")))
         if name == "None":
             continue
@@ -219,7 +219,7 @@ def _add_streams(record: Record, start: Object, end: Object, *, reverse: bool) -
         if name in others or name == "None" or (is_two_way and not results):
             continue
         stream = record.stream(name)
-        stream.local_host, stream.remote_host = _text(row, "local_host"), _text(row, "remote_host")
+        stream.local_host, stream.remote_host = text_at(row, "local_host"), text_at(row, "remote_host")
         stream.local_port, stream.remote_port = (integer(row.get(n)) for n in ("local_port", "remote_port"))
 
 
@@ -239,15 +239,15 @@ def _keep_largest(record: Record, sender: Object) -> None:
 
 def _add_intervals(record: Record, document: Object, suffix: str) -> None:
     wanted = set(record.streams)
-    is_two_way = bool(_inner(document, "start", "test_start").get("bidir"))
+    is_two_way = bool(inner(document, "start", "test_start").get("bidir"))
     alone = "pieces" in document
-    ended = bool(_objects(_inner(document, "end").get("streams")))
+    ended = bool(objects(inner(document, "end").get("streams")))
     pmtu = []
-    for row in _objects(document.get("intervals")):
+    for row in objects(document.get("intervals")):
         total = row.get(f"sum{suffix}")
         if isinstance(total, dict) and (interval := _interval(total, None, alone=alone)) is not None:
             record.sums.append(interval)
-        parts = _objects(row.get("streams"))
+        parts = objects(row.get("streams"))
         if not ended and (is_two_way or len({str(part.get("sender")) for part in parts}) > 1):
             continue  # a two-way test, cut before it says which stream runs which way
         for part in parts:
@@ -262,7 +262,7 @@ def _add_intervals(record: Record, document: Object, suffix: str) -> None:
 
 def _interval(row: Object, stream: str | None, *, alone: bool) -> Interval | None:
     """None where a line is lost that says when it was; a piece that stands ``alone`` need not say it."""
-    start, end, seconds = (_float(row.get(name)) for name in ("start", "end", "seconds"))
+    start, end, seconds = (decimal(row.get(name)) for name in ("start", "end", "seconds"))
     timeless = end is None and seconds is None
     if (start is None) != timeless or (timeless and not (alone and "bits_per_second" in row)):
         return None
@@ -282,11 +282,11 @@ def _interval(row: Object, stream: str | None, *, alone: bool) -> Interval | Non
 
 def _flat(document: Object) -> dict[str, Json]:
     """The fields of ``FLAT``; of several streams the first one's. A piece of a report has none."""
-    start, end = _inner(document, "start"), _inner(document, "end")
+    start, end = inner(document, "start"), inner(document, "end")
     if "test_start" not in start and "sum_sent" not in end:
         return {}
-    first = next(iter(_objects(end.get("streams"))), {})
-    sender = _inner(first, "sender") or _inner(first, "udp")
+    first = next(iter(objects(end.get("streams"))), {})
+    sender = inner(first, "sender") or inner(first, "udp")
     sent = _sum(end, "sum_sent")
     found: tuple[Json, ...] = (
         *(integer(start.get(name)) for name in FLAT[:3]),
@@ -294,7 +294,7 @@ def _flat(document: Object) -> dict[str, Json]:
         integer(_sum(end, "sum_received").get("bits_per_second")),
         integer(sent.get("retransmits")),
         *(integer(sender.get(name)) for name in ("mean_rtt", "max_snd_cwnd", "max_snd_wnd")),
-        _text(end, "sender_tcp_congestion"),
+        text_at(end, "sender_tcp_congestion"),
     )
     return dict(zip(FLAT, found, strict=True))
 
@@ -305,35 +305,13 @@ def _sum(end: Object, name: str) -> Object:
     A report that is cut behind ``sum_sent`` does not say what was received.
     """
     only_one = "sum_sent" not in end and "sum_received" not in end and not name.endswith("reverse")
-    return _inner(end, name) or (_inner(end, "sum") if only_one else {})
+    return inner(end, name) or (inner(end, "sum") if only_one else {})
 
 
 def _os(documents: Sequence[Object]) -> str:
     for document in documents:
-        info = _text(_inner(document, "start"), "system_info") or ""
+        info = text_at(inner(document, "start"), "system_info") or ""
         word = re.match(r"[A-Za-z]*", info)
         if word and word[0].lower() in _OS:
             return _OS[word[0].lower()]
     return "any"
-
-
-def _inner(value: Object, *path: str) -> Object:
-    """The object at ``path``; empty where there is none."""
-    for name in path:
-        found = value.get(name)
-        value = found if isinstance(found, dict) else {}
-    return value
-
-
-def _objects(value: Json) -> list[Object]:
-    return [v for v in value if isinstance(v, dict)] if isinstance(value, list) else []
-
-
-def _text(value: Object, name: str, *, strip: str = "") -> str | None:
-    found = value.get(name)
-    return found.removeprefix(strip) if isinstance(found, str) and found else None
-
-
-def _float(value: Json) -> float | None:
-    ok = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if ok and isinstance(value, int | float) else None

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 from hostcfg.lean import dataclass, regex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from hostcfg.model import Json
+
+    Object = Mapping[str, Json]
 
 _NOT_A_NUMBER = regex(r"(?<=[:\[,])(?P<blank>[ \t]*)-?(?:nan|inf(?:inity)?)\b", re.IGNORECASE)
 _PIECE = regex(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[{}\[\],]', re.DOTALL)
@@ -117,3 +119,28 @@ def _repaired(text: str, at: int) -> dict[str, Json] | None:
     except (json.JSONDecodeError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def inner(value: Object, *path: str) -> Object:
+    """The object at ``path``; empty where there is none."""
+    for name in path:
+        found = value.get(name)
+        value = found if isinstance(found, dict) else {}
+    return value
+
+
+def objects(value: Json) -> list[Object]:
+    """The objects of an array; none of anything else."""
+    return [v for v in value if isinstance(v, dict)] if isinstance(value, list) else []
+
+
+def text_at(value: Object, name: str, *, strip: str = "") -> str | None:
+    """The text called ``name`` without ``strip`` before it; None where it is empty or something else."""
+    found = value.get(name)
+    return found.removeprefix(strip) if isinstance(found, str) and found else None
+
+
+def decimal(value: Json) -> float | None:
+    """A number from JSON; None for anything else."""
+    ok = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if ok and isinstance(value, int | float) else None
