@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hostcfg.path.limits import limits_of, windows_of
 from hostcfg.path.report import TestAdvice
+from hostcfg.path.sentences import bounded
 from hostcfg.path.tcp import CUBIC, algorithm, cubic_recovery_s
 from hostcfg.platforms.endpoint import LARGEST_REQUEST_BYTES
 from hostcfg.units import format_rate, format_ratio, format_size
@@ -53,22 +54,23 @@ def advise(
     omit = min(omit, MOST_SECONDS)  # iperf3's own limit for -O
     seconds = _seconds(question)
     commands = _commands(question.sender.facts.host != client, server, seconds, omit, streams, size)
-    reason = _streams_reason(question, chosen.bytes, wanted, size)
+    reason = _streams_reason(question, chosen, wanted, size)
     warnings = _warnings(question, windows, size)
     return TestAdvice(client, commands, seconds, omit, streams, size, warnings, reason)
 
 
-def _streams_reason(question: Question, window: int | None, wanted: int, size: int | None) -> str | None:
+def _streams_reason(question: Question, windows: Windows, wanted: int, size: int | None) -> str | None:
     """Why other streams than were asked about, and what they reach where iperf3 has no more of them."""
     parts = []
-    if wanted > question.streams and window is not None:
-        parts.append(f"the window of one holds {format_ratio(window / question.link.bdp_bytes)} of the BDP")
+    if wanted > question.streams and windows.bytes is not None:
+        share = bounded(format_ratio(windows.bytes / question.link.bdp_bytes), floor=windows.is_floor)
+        parts.append(f"the window of one holds {share} of the BDP")
     if wanted > MOST_STREAMS:
         count = f"it takes {wanted}" if wanted > question.streams else f"{wanted} were asked about"
         fewer = replace(_asking(question, size), streams=MOST_STREAMS)
         limit = limits_of(fewer, windows_of(fewer))[0]
         rate = format_rate(limit.rate_bps)
-        reached = f"{rate} or more" if limit.is_floor else f"at most {rate}"
+        reached = bounded(rate, floor=limit.is_floor, bound=not limit.is_floor)
         parts.append(f"{count}, and iperf3's limit is {MOST_STREAMS}: {reached}")
     return "; ".join(parts) or None
 
@@ -163,14 +165,15 @@ def _size_option(size: int | None) -> list[str]:
 def _warnings(question: Question, windows: Windows, size: int | None) -> list[str]:
     found = []
     asked, got = question.flow.explicit_bytes, windows.bytes
-    tuned = windows_of(_asking(question, None)).bytes
+    alone = windows_of(_asking(question, None))
+    tuned = alone.bytes
     refused = asked is not None and _is_refused(question)
     if refused and asked is not None:
         found.append(f"-w {format_size(asked)} is left out: iperf3 would give up, as it is not granted")
     elif size is not None and asked is None:
         found.append(
             f"-w {format_size(size)} is for this test alone: it switches autotuning off, which ends at "
-            f"{tuned or 0:,} bytes here"
+            f"{alone.text} here"
         )
     elif asked is not None and (unread := _caps_unread(question)):
         found.append(
@@ -178,7 +181,7 @@ def _warnings(question: Question, windows: Windows, size: int | None) -> list[st
             f"correctly): how much a program may ask for was not read of {' and '.join(unread)}"
         )
     if asked is not None and not refused and tuned is not None and got is not None and tuned > got:
-        found.append(f"without -w {format_size(asked)} autotuning reaches {tuned:,} bytes instead of {got:,}")
+        found.append(f"without -w {format_size(asked)} autotuning reaches {alone.text} instead of {got:,}")
     found.append(
         "start the server (iperf3 -s) after any change: a listening socket keeps its first buffer sizes"
     )

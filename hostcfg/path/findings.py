@@ -63,14 +63,14 @@ def _autotuning_finding(question: Question, windows: Windows) -> Iterator[HostFi
     asked = question.flow.explicit_bytes
     if asked is None or windows.bytes is None:
         return
-    tuned = windows_of(replace(question, flow=replace(question.flow, explicit_bytes=None))).bytes
-    worse = tuned is not None and tuned > windows.bytes
+    tuned = windows_of(replace(question, flow=replace(question.flow, explicit_bytes=None)))
+    worse = tuned.bytes is not None and tuned.bytes > windows.bytes
     ends = (question.sender, question.receiver)
     if worse:
         way = f"{ends[0].facts.host} -> {ends[1].facts.host}"
         message = (
             f"{way}: asking for {format_size(asked)} leaves a window of {windows.bytes:,} bytes; without it "
-            f"autotuning would reach {tuned:,}"
+            f"autotuning would reach {tuned.text}"
         )
         yield _finding(None, "autotuning_off", "warning", message, ("-w",))
     for model in ends:

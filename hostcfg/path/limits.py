@@ -72,6 +72,19 @@ class Windows:
             known.append(UNSCALED_WINDOW_BYTES)
         return min(known) if known else None
 
+    @property
+    def is_floor(self) -> bool:
+        """Whether it is a send buffer that says so, which flows can exceed."""
+        narrowest, send = self.bytes, self.send
+        if narrowest is None or send.high_bytes is not None:
+            return False
+        return narrowest == send.mid_bytes and narrowest != self.receive.mid_bytes
+
+    @property
+    def text(self) -> str:
+        """``2,810,183 bytes or more``."""
+        return f"{self.bytes or 0:,} bytes{' or more' if self.is_floor else ''}"
+
 
 def windows_of(question: Question) -> Windows:
     """Both windows, within what the memory of the hosts allows all streams together."""

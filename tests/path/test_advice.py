@@ -61,7 +61,7 @@ def test_streams_rather_than_a_size_that_only_does_a_little_more() -> None:
 
 def test_a_size_that_was_asked_about_is_tested_and_advised_against_where_it_does_harm() -> None:
     advice = analyse_path(linux("a"), linux("b"), WAN, window_bytes=65536).directions[0].test
-    assert advice.warnings[0].startswith("without -w 64 KiB autotuning reaches 2,810,183 bytes")
+    assert advice.warnings[0].startswith("without -w 64 KiB autotuning reaches 2,810,183 bytes or more")
     assert advice.commands == ["iperf3 -c b -t 17 -O 5 -w 64K", "iperf -c b -t 22 -i 1 -w 64K"]
     many = analyse_path(linux("a"), linux("b"), WAN, window_bytes=262144, streams=3).directions[1].test
     assert many.commands[0] == "iperf3 -c b -t 17 -O 5 -R -P 3 -w 256K"
@@ -125,6 +125,7 @@ def test_no_size_where_it_is_not_known_that_both_ends_grant_it() -> None:
     for direction in analyse_path(a, b, Link(1e9, 0.080)).directions:
         assert direction.test.window_bytes is None
         assert "-P 4" in direction.test.commands[0]
+        assert direction.test.streams_reason == "the window of one holds 28.1% or more of the BDP"
     caps = {"rmem_max": "16777216", "wmem_max": "16777216"}
     one_end = analyse_path(linux("a", **caps), b, Link(1e9, 0.080)).directions[0].test
     assert one_end.window_bytes is None
