@@ -46,10 +46,12 @@ def question_blocks(plans: Sequence[Plan], *, details: bool = True) -> list[Bloc
 def _short_steps(plan: Plan) -> list[Block]:
     files = [
         # a way back has no lines of its own
-        Paragraph(f"{path} would be {'written' if lines else 'put back'} once it is confirmed", "note", "note")
+        Paragraph(
+            f"{path} would be {'written' if lines else 'put back'} once it is confirmed", "note", "note"
+        )
         for path, lines in plan.files.items()
     ]
-    return [_step_table(plan, reasons=False), *files]
+    return [*([_step_table(plan, reasons=False)] if plan.steps else []), *files]
 
 
 def _blocks_of_plans(
@@ -60,22 +62,31 @@ def _blocks_of_plans(
         blocks += plan_summary(plans)
     for plan in plans if details else ():
         blocks.append(_plan_heading(plan))
-        blocks += steps(plan) if plan.steps else []
+        blocks += steps(plan) if plan.steps or plan.files else []
         blocks += [Paragraph(warning, "warning", "warning") for warning in plan.warnings]
         blocks += _note_blocks(plan.notes)
-    return blocks if details else [*blocks, *_warnings_of(plans)]
+    return (
+        blocks
+        if details
+        else [*blocks, *_warnings_of((p.host, (*p.warnings, *_losses(p.notes))) for p in plans)]
+    )
 
 
-def _warnings_of(plans: Sequence[Plan]) -> list[Block]:
+def _warnings_of(told: Iterable[tuple[str, Iterable[str]]]) -> list[Block]:
     """Each warning once, with the hosts that it is about."""
     about: dict[str, list[str]] = {}
-    for plan in plans:
-        for warning in plan.warnings:
-            about.setdefault(warning, []).append(plan.host)
+    for host, lines in told:
+        for line in lines:
+            about.setdefault(line, []).append(host)
     named = (
         (", ".join(hosts) if len(hosts) <= FEW else f"{len(hosts)} hosts", w) for w, hosts in about.items()
     )
     return [Paragraph(f"{hosts}: {warning}", "warning", "warning") for hosts, warning in named]
+
+
+def _losses(notes: Iterable[str]) -> list[str]:
+    """Those that warn: notes alone are for those who want details."""
+    return [note for note in notes if note.startswith(NOT_KEPT)]
 
 
 def _note_blocks(notes: Iterable[str]) -> list[Block]:
@@ -118,8 +129,8 @@ def _full_steps(plan: Plan) -> list[Block]:
 
 def _plan_heading(plan: Plan) -> Heading:
     count = len(plan.steps)
-    aside = f"{count} step{'s' if count != 1 else ''}" if count else "nothing to do"
-    return Heading(plan.host, f"{title_of(plan.os)}: {aside}", "warning" if count else "good")
+    aside = f"{count} step{'s' if count != 1 else ''}" if count or plan.files else "nothing to do"
+    return Heading(plan.host, f"{title_of(plan.os)}: {aside}", "warning" if count or plan.files else "good")
 
 
 def change_blocks(
@@ -146,6 +157,8 @@ def change_blocks(
             blocks += _host_blocks(host, of, way_back=way_back or rolled_back)
         if host.status == "pending" and change_id is not None:
             blocks.append(Paragraph(_pending_text(change_id, host), "warning", "waiting"))
+    if not details:
+        blocks += _warnings_of((host.host, _losses(true_notes(host))) for host in hosts)
     stands = {"applied", "pending", *(("reverted",) if rolled_back else ())}
     if change_id is not None and any(host.status in stands for host in hosts):
         undo = f"Change {change_id}. To take it back: hostcfg rollback {change_id}"

@@ -21,8 +21,9 @@ from hostcfg.changes import (
 )
 from hostcfg.errors import HostError
 from hostcfg.hostrun_words import UNHEARD, ended_notes, not_confirmed, unheard, why_unasked
+from hostcfg.model import Plan
 from hostcfg.outputs.blocks import Heading, Paragraph, Table
-from hostcfg.outputs.change_views import change_blocks, history_blocks
+from hostcfg.outputs.change_views import change_blocks, history_blocks, plan_blocks
 from hostcfg.platforms.changer import StepReport
 from hostcfg.rollback import rollback_unfinished
 from tests.change.conftest import read
@@ -117,6 +118,19 @@ def test_what_is_not_kept_is_not_said_of_what_was_taken_back() -> None:
         assert [texts(blocks)[-1:] for blocks in told] == [["more"]] * 3
         document: Any = change_document(ID, [gone])
         assert document["hosts"][0]["notes"] == ["more"]
+
+
+def test_what_a_boot_takes_back_is_told_of_many_hosts_too() -> None:
+    lost = "not kept over a boot: b: nobody loads it"
+    hosts = [HostChange(f"h{n}", "linux", "applied", STEPS[:1], notes=(lost, "more")) for n in range(4)]
+    hosts.append(replace(hosts[0], host="gone", status="reverted"))
+    plans = [Plan(host.host, "linux", (), host.notes, warnings=("slow",)) for host in hosts[:2]]
+    for blocks, told in (
+        (change_blocks(ID, hosts, details=False)[:-1], [f"4 hosts: {lost}"]),
+        (plan_blocks(plans, details=False), ["h0, h1: slow", f"h0, h1: {lost}"]),
+    ):
+        said = [block for block in blocks if isinstance(block, Paragraph)]
+        assert [(one.text, one.label) for one in said] == [(text, "warning") for text in told]
 
 
 def test_a_host_with_nothing_to_do_is_said_to_be_as_wanted() -> None:
