@@ -95,7 +95,10 @@ class Hosts:
         self.specs = {spec.name: spec for spec in specs}
         for spec in specs:
             if spec.kind == "file":
-                raise UsageError(f"{spec.name} is a file: it can be planned with render, and not changed")
+                raise UsageError(
+                    f"{spec.name} is a file, and can't be changed: plan prints the commands for it, render "
+                    "those for any host"
+                )
 
     def connect(self, name: str) -> Transport:
         """A fresh, unopened transport."""
@@ -161,11 +164,21 @@ def need_someone(*, yes: bool) -> None:
 def ask(question: str, *, yes: bool, no: str = "not applied") -> None:
     """Go on only if the user says so: with --yes, or at a terminal; ChangeRefused, or UsageError elsewhere.
 
-    A no is an answer and no interrupt: ``no`` says what was not done.
+    A no is an answer and no interrupt, and so is the end of what is typed: ``no`` says what was not done.
     """
     need_someone(yes=yes)
-    if not yes and not click.confirm(question, err=True):
+    if not yes and not _says_yes(question):
         raise ChangeRefused(f"{no}; nothing was changed")
+
+
+def _says_yes(question: str) -> bool:
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort as abort:
+        if isinstance(abort.__context__, EOFError):
+            click.echo(err=True)
+            return False
+        raise
 
 
 def finish(

@@ -127,7 +127,8 @@ def test_a_file_that_goes_back_is_shown_and_what_hangs_is_too(fleet: Fleet) -> N
     assert text.index(PROBING) < text.index("the host is asked first") < text.index("[y/N]")
     assert fleet.run("confirm", held, "-i", str(fleet.inventory)).code == 0
     stays = at_terminal(fleet, b"n\n", "rollback", held)
-    assert "/etc/sysctl.d/90-hostcfg.conf would be written once it is confirmed" in stays.stderr
+    text = " ".join(stays.stderr.split())
+    assert "/etc/sysctl.d/90-hostcfg.conf would be put back once it is confirmed" in text
     back = at_terminal(fleet, b"y\n", "rollback", held)
     assert back.code == 0, back.stderr
     assert fleet.snapshots() == start
@@ -142,6 +143,9 @@ def test_the_plan_is_shown_before_it_is_asked_about(fleet: Fleet) -> None:
     assert no.stderr.index("net.ipv4.tcp_mtu_probing") < question
     assert "hostcfg: not applied; nothing was changed" in no.stderr
     assert "interrupted" not in no.stderr
+    end = at_terminal(fleet, b"\x04", "apply", "h01", *WAN)
+    assert (end.code, "interrupted" in end.stderr) == (2, False)
+    assert end.stderr.endswith("\nhostcfg: not applied; nothing was changed\n")
     assert fleet.snapshots() == start
 
     yes = at_terminal(fleet, b"y\n", "apply", "h01", *WAN)
