@@ -131,9 +131,8 @@ def parse_ratio(text: str, *, name: str | None = None) -> float:
     match = _match(_RATIO, text, "ratio", RATIO_FORMS, name)
     value = _number(match, -2)
     if not match["unit"] and value != 0:
-        raise UnitError(
-            f"{_shown(text)} could be a percentage or a part of one; write {RATIO_FORMS}", key=name
-        )
+        forms = f"{text.strip()[:20]}%" + (f" or {value * 1e4:g}%" if value < 0.01 else "")
+        raise UnitError(f"{_shown(text)} could be a percentage or a part of one; write {forms}", key=name)
     if value > 1:
         raise UnitError(f"{_shown(text)} is more than 100%; write {RATIO_FORMS}", key=name)
     return value

@@ -8,6 +8,7 @@ no text grows much when it is read.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,15 +76,24 @@ def read_text(path: str, dialect: Dialect) -> str:
         raise error("is not UTF-8; save it as UTF-8", path=path, line=line) from fault
 
 
+def _root(text: str, *, in_c: bool) -> Any:
+    """The root of the tree that ruamel.yaml composes."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError
+
+    if in_c:
+        with suppress(MarkedYAMLError):  # of YAML 1.2 libyaml refuses some: {address: file:far.txt}
+            return YAML(typ="safe", pure=False).compose(text)
+    return YAML(typ="safe", pure=True).compose(text)
+
+
 def compose(text: str, path: str, dialect: Dialect) -> Node:
     """The tree of one YAML document; the dialect's error with the line of what is wrong."""
-    from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     try:
         # libyaml keeps no anchors
-        in_c = _is_shallow(text) and (dialect.aliases or "&" not in text)
-        root = YAML(typ="safe", pure=not in_c).compose(text)
+        root = _root(text, in_c=_is_shallow(text) and (dialect.aliases or "&" not in text))
         if root is None:
             raise dialect.error(dialect.empty, path=path, line=1)
         return _Reader(path, dialect).node(root)

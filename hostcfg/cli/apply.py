@@ -101,7 +101,7 @@ def apply(
 
     if resumed is not None:
         return resume(session, resumed, _given_with_resume(), yes=yes)
-    if not targets or profile_name is None:
+    if profile_name is None or not (targets or session.inventory_path):
         raise UsageError("give hosts and --profile NAME, or --resume ID (hostcfg apply --help)")
     asked = Asked(
         profile_name=profile_name,

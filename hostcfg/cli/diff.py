@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog=TARGET_HELP)
-@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
+@click.argument("targets", nargs=-1, metavar="TARGET...")
 @profile_options(required=False)
 @host_options()
 @output_options(formats=PAGES)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog=TARGET_HELP)
-@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
+@click.argument("targets", nargs=-1, metavar="TARGET...")
 @profile_options()
 @click.option("--persist", is_flag=True, help="Plan the boot files too.")
 @click.option("--force", is_flag=True, help="Plan steps that are refused otherwise.")

@@ -77,12 +77,24 @@ class Session:
         """The hosts that ``targets``, ``--limit`` and ``--exclude`` name, in the order of ``targets``."""
         from hostcfg.targets import resolve_targets, select
 
-        words = [word for target in targets for word in _with_files(target)]
+        for target in targets:
+            _refuse_password(target)
+        words = [word for target in targets or self._chosen() for word in _with_files(target)]
         specs = resolve_targets(words, self.inventory, once=once)
         for spec in specs:
             if spec.kind == "ssh" and spec.address == spec.name and spec.problem is None:
                 _check_destination(spec.address)
         return select(specs, self.inventory, limit=self.limit, exclude=self.exclude)
+
+    def _chosen(self) -> list[str]:
+        """Where no target is given: all hosts of the inventory, if ``--limit`` chooses among them."""
+        if self.inventory_path is None:
+            raise click.UsageError("Missing argument 'TARGET...'.", click.get_current_context(silent=True))
+        if not self.limit:
+            raise UsageError(
+                f"which hosts of {self.inventory_path}? give names, globs, @group or all, or --limit PATTERN"
+            )
+        return ["all"]
 
     @cached_property
     def ssh(self) -> SshContext:
@@ -299,6 +311,14 @@ def _with_files(target: str) -> list[str]:
     from hostcfg.files import expanded
 
     return [f"file:{name}" for name in expanded(target.removeprefix("file:"))]
+
+
+def _refuse_password(target: str) -> None:
+    """Before anything else is said of a target; files don't pay for it."""
+    if "@" in target:
+        from hostcfg.transports.destination import refuse_password
+
+        refuse_password(target)
 
 
 def _check_destination(target: str) -> None:

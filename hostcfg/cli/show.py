@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog=TARGET_HELP)
-@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
+@click.argument("targets", nargs=-1, metavar="TARGET...")
 @host_options()
 @output_options(formats=PAGES)
 @with_session

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command(epilog=TARGET_HELP)
-@click.argument("targets", nargs=-1, required=True, metavar="TARGET...")
+@click.argument("targets", nargs=-1, metavar="TARGET...")
 @click.option("-d", "--directory", type=click.Path(path_type=Path), default=Path(), help="Where to write.")
 @click.option("--force", is_flag=True, help="Replace older snapshots of these hosts.")
 @host_options()

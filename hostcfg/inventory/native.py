@@ -10,7 +10,7 @@
       old-bsd: {address: file:old-bsd.txt}      # pasted output, relative to this file
     groups:
       europe: [lon-1, web[01:20]]
-      all-ends: ["@europe", sin-1]
+      all-ends: [europe, sin-1]               # "@europe" where a host is called so too
     paths:
       - {from: lon-1, to: sin-1, rate: 1gbit, rtt: 170ms}
 
@@ -31,7 +31,7 @@ from hostcfg.lean import dataclass
 from hostcfg.nearest import did_you_mean
 from hostcfg.platforms import all_platforms
 from hostcfg.targets import HostSpec, checked_address
-from hostcfg.transports.destination import check_jump, check_user, parse_destination
+from hostcfg.transports.destination import check_jump, check_user, parse_destination, refuse_password
 from hostcfg.units import parse_rate, parse_time
 
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ class _Reader:
         self.path = path
         self.found = NativeInventory()
         self.defaults: dict[str, Node] = {}
+        self.settled: dict[str, list[str]] = {}  # members of groups
 
     def fault(
         self, message: str, line: int, *, host: str | None = None, key: str | None = None
@@ -141,6 +142,7 @@ class _Reader:
             raise self.fault("hosts is NAME: {...} entries, or a list of names", node.line, key="hosts")
 
     def _host(self, pattern: str, node: Node, body: Mapping[str, Node]) -> None:
+        self._valid(refuse_password, pattern, node.line)
         names = self._names(pattern, node.line)
         if "address" in body and len(names) > 1:
             message = "a range of hosts can't have one address: name each"
@@ -263,8 +265,8 @@ class _Reader:
             self.found.groups[name] = self._members(name, groups, ())
 
     def _members(self, name: str, groups: Mapping[str, Node], trail: tuple[str, ...]) -> list[str]:
-        if name in self.found.groups:
-            return self.found.groups[name]
+        if name in self.settled:
+            return self.settled[name]
         node = groups[name]
         if name in trail:
             raise self.fault(f"is within itself: {' -> '.join([*trail, name])}", node.line, key=f"@{name}")
@@ -273,14 +275,15 @@ class _Reader:
         members: dict[str, None] = {}
         for item in node.value:
             text = self._text(item, name)
-            if text.startswith("@"):
-                if text[1:] not in groups:
-                    near = did_you_mean(text[1:], groups)
-                    raise self.fault(f"{text[:60]!r} is no group{near}", item.line, key=name)
-                members |= dict.fromkeys(self._members(text[1:], groups, (*trail, name)))
+            group = text.removeprefix("@")
+            if group != text and group not in groups:
+                said = f"{text[:60]!r} is no group{did_you_mean(group, groups)}"
+                raise self.fault(said, item.line, key=name)
+            if group in groups and (group != text or text not in self.found.hosts):
+                members |= dict.fromkeys(self._members(group, groups, (*trail, name)))
             else:
                 members |= dict.fromkeys(self._known(text, item.line, name))
-        return list(members)
+        return self.settled.setdefault(name, list(members))
 
     def _known(self, text: str, line: int, key: str) -> list[str]:
         names = self._names(text, line)

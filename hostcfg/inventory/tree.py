@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from hostcfg.errors import InventoryError
+from hostcfg.errors import InventoryError, UsageError
+from hostcfg.transports.destination import refuse_password
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -116,7 +117,11 @@ class Tree:
         return found
 
     def add_host(self, name: str, group: str, place: Place, variables: Mapping[str, Var]) -> None:
-        """One more mention of a host: later variables win over earlier ones."""
+        """One more mention of a host: later variables win; InventoryError for a name with a password."""
+        try:
+            refuse_password(name)
+        except UsageError as error:
+            raise InventoryError(error.message, path=place.path, line=place.line) from None
         self.hosts.setdefault(name, {}).update(variables)
         self.group(group).hosts.setdefault(name, place)
 

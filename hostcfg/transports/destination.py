@@ -53,6 +53,7 @@ def parse_destination(
     UsageError for an empty host, a port that is none, and for characters that no host or user has.
     """
     said = text.strip()
+    refuse_password(said)
     if said.lower().startswith("ssh://"):
         found_user, rest = _split_uri(said)
     else:
@@ -67,8 +68,21 @@ def parse_destination(
     return Destination(name or said, host, user, found_port, key, become, jump)
 
 
+def refuse_password(text: str) -> None:
+    """UsageError, in which the password is not, for ``user:password@host`` in any form."""
+    before, at, _ = text.strip().rpartition("@")
+    scheme = "ssh://" if before[:6].lower() == "ssh://" else ""
+    user, colon, _ = before[len(scheme) :].partition(":")
+    if at and colon and not text.startswith("file:"):
+        raise UsageError(
+            f"{scheme + user + ':...'!r} holds a password, which others can see there: "
+            "log in with a key or the agent, or give --ask-pass, which asks for it"
+        )
+
+
 def check_user(text: str) -> None:
     """UsageError for what is no user's name."""
+    refuse_password(f"{text}@")
     _check_name(text, "user", _NOT_IN_A_USER, text)
 
 
