@@ -113,7 +113,7 @@ def test_every_path_of_the_inventory(fleet: Path) -> None:
         (["apply", "all", *WAN, "--dry-run", "--batch", "0"], "--batch '0': give sizes as in 1,10%,100%"),
         (["apply", "all", *WAN, "--dry-run", "--check", " "], "--check takes a command"),
         (["apply", *WAN, "--yes"], "give names, globs, @group or all, or --limit PATTERN"),
-        (["apply", "all", "--yes"], "give names, globs, @group or all, or --limit PATTERN"),
+        (["apply", "all", "--yes"], "give hosts and --profile NAME, or --resume ID"),
         (["apply", "--resume", "x"], "no change 'x' in"),
         (
             ["apply", "all", "--resume", "x", "--batch", "2", "--persist", *WAN],
