@@ -35,7 +35,7 @@ fi
 wanted=".${1:+[$1]}"
 stamp="$venv/.hostcfg-$(printf '%s' "$wanted" | tr -c 'a-z\n' '-')"
 if [ ! -e "$stamp" ] || [ -n "$(find pyproject.toml -newer "$stamp")" ]; then
-  say "installing hostcfg${1:+ and what its $1 need} into $venv"
+  say "installing hostcfg${1:+ with its optional sets $1} into $venv"
   "$venv/bin/pip" install --quiet --disable-pip-version-check --editable "$wanted"
   : >"$stamp"
 fi

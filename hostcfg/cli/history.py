@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("change_id", metavar="[ID]", required=False)
-@click.option("--limit", "newest", type=click.IntRange(1), metavar="N", help="Only the newest N.")
+@click.option(
+    "--limit",
+    "newest",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Only the newest N (a number; elsewhere --limit is a pattern).",
+)
 @output_options()
 @with_session
 def history(session: Session, change_id: str | None, newest: int | None) -> int:
