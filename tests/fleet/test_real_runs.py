@@ -72,6 +72,8 @@ def changed(fleet: Fleet) -> set[str]:
 
 def journal_statuses(fleet: Fleet) -> dict[str, str]:
     """What the journal says of the newest change, read beside the process that writes it."""
+    if not (fleet.folder / "state/journal.sqlite3").exists():
+        return {}  # the hosts are read first
     with sqlite3.connect(f"file:{fleet.folder}/state/journal.sqlite3?mode=ro", uri=True) as db:
         rows = db.execute(
             "SELECT host, status FROM hosts WHERE change ="
@@ -214,7 +216,7 @@ def test_an_interrupt_lets_the_hosts_in_hand_come_to_an_end(fleet: Fleet, start:
     known = journal_statuses(fleet)
     assert set(known.values()) == {"applied"}
     assert changed(fleet) == set(known)
-    assert '"not_reached": [\n' in stdout
+    assert json.loads(stdout)["not_reached"]
     assert fleet.history(newest(fleet))["run"] == "stopped"
     assert fleet.change("rollback", "--last").code == 0
 

@@ -173,3 +173,15 @@ def test_megabytes_of_garbage_end_in_time(make: Callable[[int], str]) -> None:
         any_parser.recognize(text)
     best = max(PARSERS, key=lambda p: p.recognize(text))
     best.parse(text)
+
+
+def test_a_few_properties_that_were_asked_for_without_the_name_are_read() -> None:
+    text = (
+        "AutoTuningLevelLocal       : Normal\nAutoTuningLevelGroupPolicy : NotConfigured\n"
+        "AutoTuningLevelEffective   : Local\n"
+    )
+    assert parser("get-nettcpsetting").parse(text).values == {
+        "auto_tuning_level_local": "normal",
+        "auto_tuning_level_group_policy": "notconfigured",
+        "auto_tuning_level_effective": "local",
+    }

@@ -53,10 +53,12 @@ def in_order(records: list[Record], rest: list[str]) -> tuple[list[Record], list
     longest = max((list(record) for record in records), key=len, default=[])
     if TCP_NAMES.isdisjoint(map(_plain, longest)):
         return records, rest  # the other cmdlet's, which has no templates
-    if len(records) < 2 and "SettingName" in longest:
-        if len(longest) <= _SELECTED:
-            return records, rest
-        longest = _listed_names(records[0])
+    if len(records) < 2:
+        listed = _listed_names(records[0])
+        is_tail = listed[-len(longest) :] == longest  # of a listing whose beginning is lost
+        if len(longest) <= _SELECTED or "SettingName" not in longest:
+            return ([], [*(line for _, line in records[0].values()), *rest]) if is_tail else (records, rest)
+        longest = listed
     ordered = all(_is_subsequence(list(record), longest) for record in records)
     kept = [_up_to_gap(record, longest) for record in records if ordered and "SettingName" in record]
     taken = {line for record in kept for _, line in record.values()}
