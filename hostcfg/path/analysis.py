@@ -129,20 +129,28 @@ def _path_mtu(a: Facts, b: Facts, given: int | None) -> tuple[int, str | None]:
     sizes = [size for size in known.values() if size is not None]
     if len(sizes) == len(known):
         return min(sizes), None
-    missing = " and ".join(host for host, size in known.items() if size is None)
+    missing = " and ".join(_unread(f) for f in (a, b) if known[f.host] is None)
     size = min([*sizes, DEFAULT_MTU_BYTES])
     return size, f"the MTU of {missing} was not read: assumed {size} bytes on the path"
 
 
+def _unread(facts: Facts) -> str:
+    """The host, and that its route is what is missing where its interfaces have several MTUs."""
+    sizes = sorted({i.mtu_bytes for i in facts.interfaces if i.mtu_bytes is not None})
+    if len(sizes) < 2:
+        return facts.host
+    return f"{facts.host}'s way (its interfaces have {sizes[0]} to {sizes[-1]}, and no route says which)"
+
+
 def _interface_mtu(facts: Facts) -> int | None:
-    """The MTU of the interface towards the peer, else of the default route, else of the only one."""
+    """The MTU of the interface towards the peer, else of the default route, else that which all have."""
     chosen: Sequence[int | None] = [
         interface.mtu_bytes
         for wanted in ("peer", "default")
         for interface in facts.interfaces
         if wanted in interface.routes
     ]
-    if not chosen and len(facts.interfaces) == 1:
+    if not chosen and len({interface.mtu_bytes for interface in facts.interfaces}) == 1:
         chosen = [facts.interfaces[0].mtu_bytes]
     sizes = [size for size in chosen if size is not None and size >= SMALLEST_MTU_BYTES]
     return sizes[0] if sizes else None

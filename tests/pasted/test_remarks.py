@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 from typing import TYPE_CHECKING
 
 import pytest
 
 from hostcfg.measure import slowest_interface_bps
+from hostcfg.model import Link
 from hostcfg.pasted import split_pasted
+from hostcfg.path import analyse_path
 from hostcfg.platforms import all_parsers
 from hostcfg.reader import read_pasted
 
 if TYPE_CHECKING:
     from hostcfg.model import Facts, Finding
+    from hostcfg.path import PathReport
 
 SYSCTL = "net.ipv4.tcp_rmem = 4096 131072 6291456\n" + "".join(
     f"net.ipv4.conf.eth{n}.rp_filter = 2\n" for n in range(60)
@@ -214,3 +218,30 @@ def test_a_typed_cat_of_a_file_is_no_running_value() -> None:
         )
         assert facts.native["net.ipv4.tcp_rmem"].raw == "4096\t131072\t6291456"
         assert [value.raw for value in facts.boot] == ["4096 131072 33554432"]
+
+
+def test_a_link_that_is_down_hides_no_mtu() -> None:
+    down = (
+        LINK.replace("4: eth0", "2: ifb0").replace("mtu 1400", "mtu 1500").replace("state UP", "state DOWN")
+    )
+    down = down.replace("UP,LOWER_UP", "NOARP")
+    facts = facts_of(SYSCTL + down + LINK)
+    assert [(i.name, i.mtu_bytes) for i in facts.interfaces] == [("eth0", 1400)]
+    assert path_of(facts).mtu_bytes == 1400
+    assert "the MTU of" not in str(path_of(facts).directions)
+
+
+def test_of_several_mtus_the_route_is_what_is_missing() -> None:
+    other = LINK.replace("4: eth0", "5: eth1").replace("mtu 1400", "mtu 9000")
+    said = str(path_of(facts_of(SYSCTL + LINK + other)).directions)
+    assert (
+        "way (its interfaces have 1400 to 9000, and no route says which) was not read: assumed 1400" in said
+    )
+    route = "default via 192.0.2.1 dev eth1\n"
+    assert path_of(facts_of(SYSCTL + LINK + other + route)).mtu_bytes == 1400
+    assert "the MTU of" not in str(path_of(facts_of(SYSCTL + LINK + other + route)).directions)
+
+
+def path_of(facts: Facts) -> PathReport:
+    other = replace(facts_of(SYSCTL + LINK), host="near")
+    return analyse_path(facts, other, Link(rate_bps=1e9, rtt_s=0.01))

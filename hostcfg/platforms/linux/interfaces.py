@@ -174,7 +174,10 @@ def _names(found: _Found) -> list[str]:
     others = [n for n in named if n != "lo"]
     if found.probed:
         others = [n for n in others if n in found.sysfs or n in found.links]
-    elif len(set(others)) > MOST_PASTED:
+    else:
+        up = [n for n in others if found.links.get(n, {}).get("operstate") != "DOWN"]
+        others = up or others  # a link that is down carries no path
+    if not found.probed and len(set(others)) > MOST_PASTED:
         others = [n for n in others if found.qdiscs.get(n) != "noqueue"][:MOST_PASTED]
     names = dict.fromkeys([*routed, *others])
     return [n for n in names if not (found.probed and found.asked_ip) or n in found.links]
