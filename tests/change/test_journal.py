@@ -143,6 +143,18 @@ def test_only_its_owner_can_read_it(tmp_path: Path) -> None:
     journal.close()
 
 
+@pytest.mark.root
+def test_a_user_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HOME", "XDG_STATE_HOME", "HOSTCFG_STATE"):
+        monkeypatch.delenv(name, raising=False)
+    os.setresuid(54321, 0, 0)  # nobody has this number, and the way back stays open
+    try:
+        with pytest.raises(JournalError, match="no home directory is known: set HOME, or HOSTCFG_STATE to a"):
+            state_directory()
+    finally:
+        os.setresuid(0, 0, 0)
+
+
 def test_the_state_directory_is_the_users_or_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOSTCFG_STATE", str(tmp_path / "here"))
     assert state_directory() == tmp_path / "here"
