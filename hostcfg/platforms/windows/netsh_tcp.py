@@ -238,7 +238,7 @@ def _recognize_heuristics(raw: str) -> int:
         return 0
     keys = _known_rows(raw, HEURISTICS)
     if "window_scaling_heuristics" in keys:
-        return 93
+        return 93 if parse_heuristics(raw[:HEAD_CHARS]).values else 0  # words may come like this in a text
     titled = any(re.search(HEURISTICS_WORDS, line.lower()) for line in raw[:HEAD_CHARS].splitlines()[:40])
     return 88 if titled and keys else 0
 
