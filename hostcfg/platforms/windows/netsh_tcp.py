@@ -237,10 +237,12 @@ def _recognize_heuristics(raw: str) -> int:
     if is_usage(raw):
         return 0
     keys = _known_rows(raw, HEURISTICS)
+    if not keys or not parse_heuristics(raw[:HEAD_CHARS]).values:
+        return 0  # rows that contradict each other are words of some other text
     if "window_scaling_heuristics" in keys:
-        return 93 if parse_heuristics(raw[:HEAD_CHARS]).values else 0  # words may come like this in a text
+        return 93
     titled = any(re.search(HEURISTICS_WORDS, line.lower()) for line in raw[:HEAD_CHARS].splitlines()[:40])
-    return 88 if titled and keys else 0
+    return 88 if titled else 0
 
 
 def _recognize_chimneystats(raw: str) -> int:
