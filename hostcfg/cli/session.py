@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from hostcfg.transports.prompts import Prompts
     from hostcfg.transports.ssh_context import SshContext
 
-FILE_ENDINGS = (".txt", ".json", ".conf", ".log", ".out")
-"""No host's name ends so: what is called so and is there was meant as a file: target."""
-
 _MANY = 10
 _LIMIT_BYTES = 4 << 20
 """The most that a host of so many may print: far more than any probe does, and a hundred are in hand."""
@@ -75,15 +72,16 @@ class Session:
 
     def hosts(self, targets: Sequence[str], *, once: bool = True) -> list[HostSpec]:
         """The hosts that ``targets``, ``--limit`` and ``--exclude`` name, in the order of ``targets``."""
+        from hostcfg.cli.target_words import check_destination, refuse_password, with_files
         from hostcfg.targets import resolve_targets, select
 
         for target in targets:
-            _refuse_password(target)
-        words = [word for target in targets or self._chosen() for word in _with_files(target)]
+            refuse_password(target)
+        words = [word for target in targets or self._chosen() for word in with_files(target)]
         specs = resolve_targets(words, self.inventory, once=once)
         for spec in specs:
             if spec.kind == "ssh" and spec.address == spec.name and spec.problem is None:
-                _check_destination(spec.address)
+                check_destination(spec.address)
         return select(specs, self.inventory, limit=self.limit, exclude=self.exclude)
 
     def _chosen(self) -> list[str]:
@@ -302,38 +300,3 @@ class Session:
             from hostcfg.outputs.text import make_console, print_blocks
 
             print_blocks(blocks(), make_console(sys.stdout, color=self.color))
-
-
-def _with_files(target: str) -> list[str]:
-    """``target``, or of a ``file:`` that names a directory or a glob one for each of its files."""
-    if not target.startswith("file:"):
-        return [target]
-    from hostcfg.files import expanded
-
-    return [f"file:{name}" for name in expanded(target.removeprefix("file:"))]
-
-
-def _refuse_password(target: str) -> None:
-    """Before anything else is said of a target; files don't pay for it."""
-    if "@" in target:
-        from hostcfg.transports.destination import refuse_password
-
-        refuse_password(target)
-
-
-def _check_destination(target: str) -> None:
-    """UsageError for a word that is no SSH destination: often a path, or a pattern as Ansible has them."""
-    from hostcfg.files import is_there
-    from hostcfg.transports.destination import parse_destination
-
-    if target.endswith(FILE_ENDINGS) and is_there(target):
-        raise UsageError(f"{target!r} is a file here: did you mean file:{target}?")
-    try:
-        parse_destination(target)
-    except UsageError as error:
-        if is_there(target):
-            raise UsageError(f"{target!r} is a path here: did you mean file:{target}?") from None
-        if not any(c in target for c in ",!&"):
-            raise
-        hint = "give several targets as words of their own, and --limit or --exclude to choose among them"
-        raise UsageError(f"{error.message.partition(';')[0]}; {hint}") from None

@@ -268,7 +268,7 @@ class Changer(ABC):
         """``path:line`` of an assignment that wins at boot over what hostcfg would persist for ``key``."""
 
     def lost_at_boot(self, facts: Facts, values: Mapping[str, str]) -> Mapping[str, str]:
-        """Key -> why the next boot does not set it, of ``values`` that are persisted: what to do in one line."""
+        """Key -> why the next boot does not set it, and what to do, of ``values`` that are persisted."""
         lost = {}
         for key, raw in values.items():
             winner = self.outranked_by(facts, key)

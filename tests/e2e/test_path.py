@@ -272,7 +272,7 @@ def test_a_missing_scale_option_is_a_limit_of_its_own(linux: Callable[..., str])
 
 
 def test_the_status_is_about_what_limits_now(linux: Callable[..., str]) -> None:
-    """A window of 31,320 bytes is 20.3 of 95.6 Mbit/s: ten streams fill the link, though one alone would not."""
+    """A window of 31,320 bytes is 20.3 of 95.6 Mbit/s: ten streams fill the link, one would not."""
     lon, bri = linux("lon"), linux("bri", tcp_rmem="4096 65536 65536")
     assert document(lon, bri, "100mbit", "12ms", code=1)["directions"][0]["limited_by"]["host"] == bri
     for direction in document(lon, bri, "100mbit", "12ms", "--streams", "10", code=0)["directions"]:
