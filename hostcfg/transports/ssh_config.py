@@ -12,7 +12,7 @@ import getpass
 import glob
 import shlex
 from collections import defaultdict
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,6 +82,11 @@ class SshConfig:
         self._everywhere: list[int] = []
         self._literal: defaultdict[str, list[int]] = defaultdict(list)
         self._index()
+        # the name may become another one
+        self._renames = any(li.keyword == "canonicalizehostname" and li.text != "no" for li in self._lines)
+        self._same_for_all = not self._renames and all(
+            self._names_nobody(self._blocks[n]) for n in self._everywhere
+        )
         self._exec_answers: dict[str, bool] = {}
         self._answers: dict[tuple[str, str | None, int | None], Said] = {}
 
@@ -94,11 +99,18 @@ class SshConfig:
     def lookup(self, destination: Destination) -> Said:
         """What holds for ``destination``; its own user and port go before any that a file names."""
         own_user()  # which paramiko asks for, too
-        key = (destination.host, destination.user, destination.port)
+        shared = self._same_for_all and destination.host not in self._literal
+        key = ("*" if shared else destination.host, destination.user, destination.port)
         answer = self._answers.get(key)
         if answer is None:  # two threads at once give the same answer
             answer = self._answers[key] = self._look_up(destination)
-        return answer
+        return replace(answer, host_name=destination.host) if shared else answer
+
+    def _names_nobody(self, block: _Block) -> bool:
+        """Whether ``block`` holds for every host, and says the same for each: a fleet's configuration."""
+        keywords = {self._lines[n].keyword for n in block.lines}
+        everybodys = _NATIVE & keywords <= {"user", "port", "addressfamily"}
+        return block.criteria is None and block.patterns == ("*",) and everybodys
 
     def _look_up(self, destination: Destination) -> Said:
         from paramiko.ssh_exception import ConfigParseError, CouldNotCanonicalize
@@ -123,8 +135,8 @@ class SshConfig:
 
     def _candidates(self, host: str) -> list[int]:
         """Numbers of the blocks that may hold for ``host``, in file order."""
-        if any(line.keyword == "canonicalizehostname" and line.text != "no" for line in self._lines):
-            return list(range(len(self._blocks)))  # the name may become another one
+        if self._renames:
+            return list(range(len(self._blocks)))
         return sorted({*self._everywhere, *self._literal.get(host, ())})
 
     def _index(self) -> None:

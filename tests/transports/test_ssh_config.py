@@ -299,3 +299,21 @@ def test_each_of_two_hundred_blocks_is_its_hosts(tmp_path: Path) -> None:
     config = SshConfig([write(tmp_path / "config", blocks + "Host *\nConnectTimeout 5\n")])
     for number in range(200):
         assert host_options(config, parse_destination(f"h{number}")).user == f"u{number}"
+
+
+@pytest.mark.parametrize(
+    "everybody",
+    [
+        "Host *\n  User ops\n  Port 2222\n",
+        "Host *\n  HostName %h.example.net\n  User ops\n",
+        "Host *\n  User ops\nMatch host b*\n  Port 99\n",
+        "Host * !b1\n  User ops\n",
+    ],
+)
+def test_what_holds_for_all_is_each_hosts_own(tmp_path: Path, everybody: str) -> None:
+    path = write(tmp_path / "config", f"Host a2\n  Port 7\n  HostName 192.0.2.2\n{everybody}")
+    config = SshConfig([path])
+    for destination in ("a1", "b1", "a2", "root@a1", "a1", "b2:77", "192.0.2.9"):
+        alone = host_options(SshConfig([path]), parse_destination(destination))
+        assert host_options(config, parse_destination(destination)) == alone
+        assert alone.host_name.startswith("192.0.2.") or destination.split("@")[-1][:2] in alone.host_name
