@@ -80,18 +80,18 @@ def restore_terminal() -> None:
 
 @contextmanager
 def sigterm_as_ctrl_c() -> Iterator[None]:
-    """In here SIGTERM prints what is known and leaves the terminal as it was; unless others handle it."""
+    """In here SIGTERM prints what is known and leaves the terminal as it was; unless it is ignored."""
     import signal
 
-    ours = threading.current_thread() is threading.main_thread()
-    if not ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+    before = signal.getsignal(signal.SIGTERM)
+    if threading.current_thread() is not threading.main_thread() or before is signal.SIG_IGN:
         yield
         return
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGTERM, before)
 
 
 def make_ssh_context(*, timeout_s: float, accept_new: bool, prompts: Prompts, tell: Tell) -> SshContext:
