@@ -44,8 +44,8 @@ def _tree(text: str, dialect: Dialect) -> object:
 @pytest.mark.parametrize(
     "text",
     [
-        "[" * 1000 + "]" * 1000,
-        "[" * 200_000,
+        "[" * 600 + "]" * 600,
+        "[" * 1100,
         "{a: " * 1000,
         "- " * 100_000,
         "- " * 499,

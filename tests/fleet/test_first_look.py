@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.fleet.lab import Fleet
+from tests.fleet.lab import NET, Fleet
 from tests.fleet.test_asking import at_terminal
 
 if TYPE_CHECKING:
@@ -37,13 +38,25 @@ def start(fleet: Fleet) -> Iterator[dict[str, str]]:
 
 
 @contextmanager
-def away(fleet: Fleet, name: str) -> Iterator[None]:
-    """A host that nobody reaches."""
+def silent(fleet: Fleet, name: str) -> Iterator[None]:
+    """A host that does not answer."""
     fleet.hosts[name].sh("ip link set mgmt0 down")
     try:
         yield
     finally:
         fleet.hosts[name].sh("ip link set mgmt0 up")
+
+
+@contextmanager
+def away(fleet: Fleet, name: str) -> Iterator[None]:
+    """A host to which there is no route."""
+    place = f"{NET}.1.{int(name[1:])}"
+    route = [*fleet.prefix, "ip", "route", "VERB", "unreachable", f"{place}/32"]
+    subprocess.run([word.replace("VERB", "add") for word in route], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run([word.replace("VERB", "del") for word in route], check=True)
 
 
 def statuses(ran: Ran) -> dict[str, str]:
@@ -106,7 +119,7 @@ def test_the_question_says_who_is_left_out(fleet: Fleet, start: dict[str, str]) 
 
 
 def test_an_interrupt_of_the_first_look_ends_it(fleet: Fleet, start: dict[str, str]) -> None:
-    with away(fleet, "h02"):
+    with silent(fleet, "h02"):
         process = fleet.start("apply", "@fleet", *WAN, "-i", str(fleet.inventory), "--yes", "-v")
         assert process.stderr is not None
         assert "h0" in process.stderr.readline()
