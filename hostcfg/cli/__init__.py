@@ -118,6 +118,10 @@ def main() -> None:
         sys.stdout.flush()
     except OSError as error:
         code = _output_failed(error)
+    try:
+        sys.stderr.flush()
+    except OSError:  # nobody can be told; the interpreter would end with 120
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
     _leave(code)
 
 

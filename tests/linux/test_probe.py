@@ -209,7 +209,10 @@ class TestInNamespace:
     def test_a_peer_by_name_is_resolved_on_the_host(self, tmp_path: Path) -> None:
         hosts = tmp_path / "hosts"
         hosts.write_text("192.0.2.77 far-end.example\n")
-        prepare = VETH + f"mount --bind {hosts} /etc/hosts\n"
+        etc = tmp_path / "etc"  # a copy: a system that is made by debootstrap has no /etc/hosts to cover
+        shutil.copytree("/etc", etc, symlinks=True, copy_function=shutil.copy2)
+        shutil.copy(hosts, etc / "hosts")
+        prepare = VETH + f"mount --bind {etc} /etc\n"
         facts = facts_of(sections_inside(prepare, peer="far-end.example"))
         assert facts.interfaces[0].routes == ("default", "peer")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import socket
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
     from selenium.webdriver import Chrome
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+
+
+def knows_localhost() -> bool:
+    """Whether the name has an address: a system that debootstrap made has no /etc/hosts."""
+    try:
+        return bool(socket.getaddrinfo("localhost", 80, proto=socket.IPPROTO_TCP))
+    except OSError:
+        return False
 
 
 @contextmanager

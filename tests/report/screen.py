@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from hostcfg.outputs.html import to_html
-from tests.report.browser import CHROMIUM, DRIVER
+from tests.report.browser import CHROMIUM, DRIVER, knows_localhost
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,10 @@ HOSTS, UNREAD = 40, 3
 IN_BROWSER = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason="install chromium and chromium-driver"),
+    pytest.mark.skipif(
+        not knows_localhost(),
+        reason="chromedriver needs localhost: put `127.0.0.1 localhost` into /etc/hosts",
+    ),
 ]
 
 
