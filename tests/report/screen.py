@@ -28,7 +28,7 @@ IN_BROWSER = [
     pytest.mark.skipif(CHROMIUM is None or DRIVER is None, reason="install chromium and chromium-driver"),
     pytest.mark.skipif(
         not knows_localhost(),
-        reason="chromedriver needs localhost: put `127.0.0.1 localhost` into /etc/hosts",
+        reason="localhost has no address: put `127.0.0.1 localhost` into /etc/hosts",
     ),
 ]
 
