@@ -179,3 +179,8 @@ class Fleet:
         assert process.poll() is None, process.communicate()
         process.send_signal(signal.SIGKILL)
         process.communicate()
+
+
+def statuses(ran: Ran) -> dict[str, str]:
+    """Host -> what became of it."""
+    return {host["host"]: host["status"] for host in ran.document["hosts"]}

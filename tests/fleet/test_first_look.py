@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.fleet.lab import NET, Fleet
+from tests.fleet.lab import NET, Fleet, statuses
 from tests.fleet.test_asking import at_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.fleet.lab import Ran
 
 pytestmark = [pytest.mark.root, pytest.mark.timeout(300)]
 
@@ -28,13 +27,6 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     folder.chmod(0o755)
     with Fleet(folder, 3) as running:
         yield running
-
-
-@pytest.fixture
-def start(fleet: Fleet) -> Iterator[dict[str, str]]:
-    before = fleet.snapshots()
-    yield before
-    assert fleet.snapshots() == before
 
 
 @contextmanager
@@ -57,10 +49,6 @@ def away(fleet: Fleet, name: str) -> Iterator[None]:
         yield
     finally:
         subprocess.run([word.replace("VERB", "del") for word in route], check=True)
-
-
-def statuses(ran: Ran) -> dict[str, str]:
-    return {host["host"]: host["status"] for host in ran.document["hosts"]}
 
 
 WHY = "1 host can't be read or planned, so nothing was begun (--max-failures, --on-failure)"

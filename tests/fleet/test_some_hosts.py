@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.fleet.lab import Fleet
+from tests.fleet.lab import Fleet, statuses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,10 +25,6 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     folder.chmod(0o755)
     with Fleet(folder, 3) as running:
         yield running
-
-
-def statuses(ran: Ran) -> dict[str, str]:
-    return {host["host"]: host["status"] for host in ran.document["hosts"]}
 
 
 def known(fleet: Fleet, change_id: str) -> dict[str, str]:
