@@ -185,17 +185,7 @@ def run_of(
     return HostRun(
         host=host.host,
         plan=Plan(host.host, host.os, [_planned(step) for step in host.steps], host.notes),
-        draft=Draft(
-            id=change.id,
-            kind=change.kind,
-            started=change.started,
-            by=change.by,
-            from_host=change.from_host,
-            of=change.of,
-            profile=change.profile,
-            run=change.run,
-            process=change.process,
-        ),
+        draft=Draft.again(change),
         journal=journal,
         connect=connect,
         changer=get_changer(host.os),

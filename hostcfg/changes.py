@@ -128,6 +128,11 @@ class HostChange:
     attempt: int = 1
 
     @property
+    def unfinished(self) -> bool:
+        """Whether the host still has to come to an end."""
+        return self.status in UNFINISHED
+
+    @property
     def overdue(self) -> bool:
         """Whether the host's timer must have taken it back by now; only the host can tell."""
         return self.status == "pending" and self.left_s == 0

@@ -35,6 +35,11 @@ def opened(path: Path) -> BinaryIO:
     return os.fdopen(_open(path), "rb")
 
 
+def unix_lines(text: str) -> str:
+    """``text`` with line feeds alone at its line ends, whichever it had."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
 def is_there(text: str) -> bool:
     """Whether ``text`` is the path of something; False for what can be no path."""
     try:

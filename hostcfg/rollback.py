@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hostcfg.change_options import Agreed, to_anything
-from hostcfg.changes import UNFINISHED, HostChange
 from hostcfg.errors import ChangeRefused
 from hostcfg.hostrun import ChangeOptions, Connect, Each, OnEvent, in_turn, nothing
 from hostcfg.journal.process import lives_elsewhere
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from hostcfg.apply import Read
-    from hostcfg.changes import Change
+    from hostcfg.changes import Change, HostChange
     from hostcfg.journal import Journal
 
 __all__ = [
@@ -76,7 +75,7 @@ def rollback_change(
     run = HostsBack(journal, connect, read, options, on_event, draft, agreed, since)
 
     def back(host: HostChange) -> HostChange:
-        return settle_host(change, host, run) if host.status in UNFINISHED else take_back(host, run)
+        return settle_host(change, host, run) if host.unfinished else take_back(host, run)
 
     results = each(back, standing(change, chosen))
     _end_run(change, journal)
@@ -99,7 +98,7 @@ def _end_run(change: Change, journal: Journal) -> None:
 
 def standing(change: Change, hosts: Sequence[HostChange]) -> list[HostChange]:
     """Those of ``hosts`` that have the change, or may have it."""
-    return [host for host in hosts if in_force(change, host) or host.status in UNFINISHED]
+    return [host for host in hosts if in_force(change, host) or host.unfinished]
 
 
 def nothing_stands(change: Change, hosts: Sequence[HostChange]) -> str:
@@ -190,7 +189,7 @@ def settle_change(
     _refuse_if_alive(change)
     draft, since = journal.draft("rollback", of=change.id), set_since(change, journal.newer(change))
     run = HostsBack(journal, connect, read, options, on_event, draft, since=since)
-    chosen = [h for h in change.hosts if h.status in UNFINISHED and (hosts is None or h.host in hosts)]
+    chosen = [h for h in change.hosts if h.unfinished and (hosts is None or h.host in hosts)]
     settled = each(lambda host: settle_host(change, host, run), chosen)
     _end_run(change, journal)
     return Rollback(change.id, settled)

@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from hostcfg.change_options import Agreed, to_anything
-from hostcfg.changes import UNFINISHED, Fault, HostChange
+from hostcfg.changes import Fault, HostChange
 from hostcfg.errors import HostcfgError, HostError, JournalError
 from hostcfg.hostrun import HostRun
 from hostcfg.hostrun_words import UNHEARD
@@ -51,7 +51,7 @@ def take_back(done: HostChange, run: HostsBack) -> HostChange:
         with run.connect(done.host) as first:
             run.on_event("connected")
             back = plan_rollback(run.read(first, done.host), done, force=run.options.force)
-            if done.status not in UNFINISHED:  # those were asked about without a look at them
+            if not done.unfinished:  # those were asked about without a look at them
                 run.agreed(back.plan)
             run.on_event("planned")
             files = RollbackFiles(done, changer, run.options.force)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hostcfg.changes import UNFINISHED, Fault
+from hostcfg.changes import Fault
 from hostcfg.rollback_plan import in_force
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def touched(host: HostChange) -> list[str]:
 
 
 def _stands(change: Change, host: HostChange) -> bool:
-    return in_force(change, host) or (host.status in UNFINISHED and host.status != "planned")
+    return in_force(change, host) or (host.unfinished and host.status != "planned")
 
 
 def _undoes_newer(other: Change, change: Change, newer: Sequence[Change]) -> bool:

@@ -167,6 +167,13 @@ def format_ratio(ratio: float) -> str:
     return f"{_digits(ratio * 100)}%"
 
 
+def bounded(figure: str, *, floor: bool, bound: bool = False) -> str:
+    """``figure`` with what it is: ``floor`` at least, ``bound`` at most; both: only about."""
+    if bound:
+        return f"{'about' if floor else 'at most'} {figure}"
+    return f"{figure} or more" if floor else figure
+
+
 def _match(pattern: re.Pattern[str], text: str, what: str, forms: str, name: str | None) -> re.Match[str]:
     stripped = text.strip()
     match = pattern.fullmatch(stripped) if len(stripped) <= _LONGEST else None

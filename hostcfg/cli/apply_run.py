@@ -10,7 +10,7 @@ import click
 
 from hostcfg.apply import ChangeOptions, apply_host
 from hostcfg.batches import BatchRun, batch_line, cut, stopped_line
-from hostcfg.changes import UNFINISHED, Fault, HostChange, Run
+from hostcfg.changes import Fault, HostChange, Run
 from hostcfg.cli import report
 from hostcfg.cli.apply_look import NO_LOOK, Look, look_at, question
 from hostcfg.cli.apply_options import Asked, parse_check, run_check
@@ -84,7 +84,7 @@ def resume(session: Session, change_id: str, given: Mapping[str, Any], *, yes: b
     asked = Asked(**options)
     parse_check(check)
     left = _left(change)
-    if not left and run.state != "running" and not any(h.status in UNFINISHED for h in change.hosts):
+    if not left and run.state != "running" and not any(h.unfinished for h in change.hosts):
         click.echo(f"hostcfg: nothing is left to resume: change {change_id} came to every host", err=True)
         return finish(session, change_id, [host for host in change.hosts if host.status == "failed"])
     planner = asked.planner()
@@ -102,15 +102,7 @@ def resume(session: Session, change_id: str, given: Mapping[str, Any], *, yes: b
     if interrupts.asked:
         raise KeyboardInterrupt
     change = journal.change(change_id)
-    draft = Draft(
-        id=change.id,
-        kind=change.kind,
-        started=change.started,
-        by=change.by,
-        from_host=change.from_host,
-        profile=change.profile,
-        run=replace(run, state="running", faults={}),
-    )
+    draft = replace(Draft.again(change), run=replace(run, state="running", faults={}), process="")
     left = _left(change)
     specs = [hosts.spec(name) for batch in left for name in batch]
     look = look_at(session, specs, planner, asked.rules()) if len(specs) > 1 else NO_LOOK

@@ -10,12 +10,12 @@ from hostcfg.cli.common import OK, TROUBLE, Session, host_options, output_option
 from hostcfg.errors import ChangeRefused, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from hostcfg.apply import ChangeOptions
     from hostcfg.change_options import Agreed
     from hostcfg.changes import Change, HostChange
-    from hostcfg.cli.change_common import Hosts
+    from hostcfg.cli.change_common import Hosts, Interrupts
     from hostcfg.journal import Journal
     from hostcfg.model import Plan
     from hostcfg.outputs.blocks import Block
@@ -105,9 +105,9 @@ def _plans(
     if not standing(change, mine):
         raise ChangeRefused(nothing_stands(change, mine))
     since = set_since(change, journal.newer(change))
-    held = [host for host in standing(change, mine) if not _hangs(host)]
+    held = [host for host in standing(change, mine) if not host.unfinished]
     return [
-        *(backwards(host) for host in mine if _hangs(host)),
+        *(backwards(host) for host in mine if host.unfinished),
         *ways_back(session, hosts, held, since, force=force),
     ]
 
@@ -152,12 +152,6 @@ def _ask(
     return Shown(plans).refuse_others
 
 
-def _hangs(host: HostChange) -> bool:
-    from hostcfg.changes import UNFINISHED
-
-    return host.status in UNFINISHED
-
-
 def _not_reached(change: Change, wanted: Sequence[str], done: Sequence[HostChange]) -> list[str]:
     """Hosts that still have the change, since the rollback was interrupted before their turn."""
     from hostcfg.rollback import standing
@@ -169,10 +163,8 @@ def _not_reached(change: Change, wanted: Sequence[str], done: Sequence[HostChang
 
 def _settle(session: Session, journal: Journal, options: ChangeOptions, *, yes: bool, dry_run: bool) -> int:
     """Every unfinished change: ask its hosts, and have them restored."""
-    from hostcfg.cli import report
-    from hostcfg.cli.change_common import Hosts, Interrupts, ask, chosen, finish, need_someone, side_by_side
+    from hostcfg.cli.change_common import Interrupts, ask, chosen, finish, need_someone
     from hostcfg.cli.change_preview import backwards, show
-    from hostcfg.rollback import settle_change
 
     changes = journal.unfinished()
     if not changes:
@@ -180,7 +172,7 @@ def _settle(session: Session, journal: Journal, options: ChangeOptions, *, yes: 
         return finish(session, None, [])
     wanted = set(chosen(session, list(dict.fromkeys(host.host for c in changes for host in c.hosts))))
     changes = [c for c in changes if not c.hosts or any(host.host in wanted for host in c.hosts)]
-    plans = [backwards(h) for c in changes for h in c.hosts if _hangs(h) and h.host in wanted]
+    plans = [backwards(h) for c in changes for h in c.hosts if h.unfinished and h.host in wanted]
     if dry_run:
         return _print(session, plans)
     need_someone(yes=yes)
@@ -191,30 +183,46 @@ def _settle(session: Session, journal: Journal, options: ChangeOptions, *, yes: 
         yes=yes,
         no="not taken back",
     )
-    settled: list[HostChange] = []
-    code = OK
     with Interrupts() as interrupts:
-        for change in changes:
-            hosts = Hosts(session, known=change.hosts)
-            try:
-                done = settle_change(
-                    change,
-                    journal=journal,
-                    connect=hosts.connect,
-                    read=hosts.read,
-                    options=options,
-                    hosts=wanted,
-                    each=side_by_side(session, interrupts),
-                )
-            except ChangeRefused as error:
-                report(error)
-                code = TROUBLE
-                continue
-            settled += done.hosts
+        settled, refused = _settled(session, journal, changes, options, wanted, interrupts)
     one = changes[0] if len(changes) == 1 else None
     told = finish(session, one.id if one else None, settled, of=one.of if one else None, way_back=True)
-    code = max(code, told)
-    return interrupts.code(code)
+    return interrupts.code(max(told, TROUBLE if refused else OK))
+
+
+def _settled(
+    session: Session,
+    journal: Journal,
+    changes: Sequence[Change],
+    options: ChangeOptions,
+    wanted: Collection[str],
+    interrupts: Interrupts,
+) -> tuple[list[HostChange], bool]:
+    """What became of the hosts, one change after the other, and whether one was refused, which is told."""
+    from hostcfg.cli import report
+    from hostcfg.cli.change_common import Hosts, side_by_side
+    from hostcfg.rollback import settle_change
+
+    settled: list[HostChange] = []
+    refused = False
+    for change in changes:
+        hosts = Hosts(session, known=change.hosts)
+        try:
+            done = settle_change(
+                change,
+                journal=journal,
+                connect=hosts.connect,
+                read=hosts.read,
+                options=options,
+                hosts=wanted,
+                each=side_by_side(session, interrupts),
+            )
+        except ChangeRefused as error:
+            report(error)
+            refused = True
+        else:
+            settled += done.hosts
+    return settled, refused
 
 
 def _what(change: Change, hosts: Sequence[str]) -> str:

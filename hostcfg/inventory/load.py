@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hostcfg import yamltext
 from hostcfg.errors import InventoryError
+from hostcfg.files import unix_lines
 from hostcfg.inventory import ansible_json, ansible_yaml, native
 from hostcfg.inventory.hosts import Inventory, of_native, of_tree
 from hostcfg.inventory.ini import read_ini
@@ -71,7 +72,7 @@ def _of_tree(tree: Tree, path: Path, folder: Path) -> Inventory:
 
 
 def _read(path: Path) -> str:
-    text = yamltext.read_text(str(path), ansible_yaml.DIALECT).replace("\r\n", "\n").replace("\r", "\n")
+    text = unix_lines(yamltext.read_text(str(path), ansible_yaml.DIALECT))
     if text.startswith("$ANSIBLE_VAULT;"):
         message = "is encrypted with ansible-vault: give what `ansible-inventory --list` prints, as a file"
         raise InventoryError(message, path=str(path), line=1)

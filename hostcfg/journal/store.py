@@ -42,6 +42,21 @@ class Draft:
     run: Run | None = None
     process: str = ""
 
+    @classmethod
+    def again(cls, change: Change) -> Self:
+        """A change that is stored already, as its further hosts are stored with it."""
+        return cls(
+            id=change.id,
+            kind=change.kind,
+            started=change.started,
+            by=change.by,
+            from_host=change.from_host,
+            of=change.of,
+            profile=change.profile,
+            run=change.run,
+            process=change.process,
+        )
+
 
 def now_utc() -> str:
     """This moment, ISO 8601 in UTC to the millisecond."""

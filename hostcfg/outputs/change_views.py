@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hostcfg.changes import NOT_KEPT, NOTHING_TO_DO, UNFINISHED, true_notes
+from hostcfg.changes import NOT_KEPT, NOTHING_TO_DO, true_notes
 from hostcfg.outputs.blocks import Block, Code, Column, Heading, Paragraph, Row, Table, Tone
 from hostcfg.outputs.fleet_views import FEW, change_summary, plan_summary
 from hostcfg.outputs.system import title_of
@@ -241,7 +241,7 @@ def history_blocks(changes: Sequence[Change]) -> list[Block]:
     columns = (Column("Id", fixed=True), Column("What"), Column("Hosts"), Column("By"))
     rows = [Row((c.id, change_title(c), status_counts(c), f"{c.by}@{c.from_host}")) for c in changes]
     blocks: list[Block] = [Table(columns, rows)]
-    if any(host.status in UNFINISHED for change in changes for host in change.hosts):
+    if any(host.unfinished for change in changes for host in change.hosts):
         told = (
             "what became of a host that is not final, hostcfg rollback --unfinished asks it (and confirm ID)"
         )

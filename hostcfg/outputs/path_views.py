@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from hostcfg.model import Facts, Reading, State
 from hostcfg.outputs.blocks import Block, Code, Column, Heading, Paragraph, Row, Table, Tone, one_line
 from hostcfg.outputs.views import TONES, value_text
-from hostcfg.path.sentences import bounded, limit_name, limit_rate, predicted_rate, predicted_share
-from hostcfg.units import format_rate, format_ratio, format_size, format_time
+from hostcfg.path.sentences import limit_name, limit_rate, predicted_rate, predicted_share
+from hostcfg.units import bounded, format_rate, format_ratio, format_size, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -48,11 +48,12 @@ def _twice_in_lines(text: str, pieces: Sequence[Piece], native: Mapping[str, Nat
         values = said.setdefault(key, {})
         values.pop(raw, None)
         values[raw] = None
+    at: dict[tuple[str, str], int] = {}
     for key, values in said.items():
         read = native.get(key)
         if len(values) < 2 or read is None or read.raw is None or _plain(read.raw) not in values:
             continue
-        at = {pair: number for number, line in enumerate(text.splitlines(), 1) for pair in _pairs(line)}
+        at = at or {pair: n for n, line in enumerate(text.splitlines(), 1) for pair in _pairs(line)}
         yield _twice(key, [f"{raw} (line {at.get((key, raw), '?')})" for raw in values], read.raw)
 
 

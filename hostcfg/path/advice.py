@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from hostcfg.path.limits import limits_of, windows_of
 from hostcfg.path.report import TestAdvice
-from hostcfg.path.sentences import bounded
 from hostcfg.path.tcp import CUBIC, algorithm, cubic_recovery_s
 from hostcfg.platforms.endpoint import LARGEST_REQUEST_BYTES
-from hostcfg.units import format_rate, format_ratio, format_size
+from hostcfg.units import bounded, format_rate, format_ratio, format_size
 
 if TYPE_CHECKING:
     from hostcfg.path.limits import Question, Windows

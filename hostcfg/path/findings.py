@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from hostcfg.model import Finding, Severity
 from hostcfg.path.limits import windows_of
 from hostcfg.path.report import HostFinding
-from hostcfg.path.sentences import bounded, need_text
+from hostcfg.path.sentences import need_text
 from hostcfg.path.tcp import loaded_rtt_s
 from hostcfg.platforms.endpoint import UNSCALED_WINDOW_BYTES, WindowModel
-from hostcfg.units import format_rate, format_size, format_time
+from hostcfg.units import bounded, format_rate, format_size, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

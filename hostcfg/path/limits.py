@@ -19,6 +19,7 @@ from hostcfg.platforms.endpoint import (
     WindowModel,
     name_of,
 )
+from hostcfg.units import bounded
 
 if TYPE_CHECKING:
     from hostcfg.model import Link, Reading
@@ -83,7 +84,7 @@ class Windows:
     @property
     def text(self) -> str:
         """``2,810,183 bytes or more``."""
-        return f"{self.bytes or 0:,} bytes{' or more' if self.is_floor else ''}"
+        return bounded(f"{self.bytes or 0:,} bytes", floor=self.is_floor)
 
 
 def windows_of(question: Question) -> Windows:

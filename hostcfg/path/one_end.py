@@ -8,7 +8,7 @@ from hostcfg.lean import dataclass
 from hostcfg.path.tcp import DEFAULT_MTU_BYTES, Segment
 from hostcfg.platforms import get_platform
 from hostcfg.platforms.endpoint import UNSCALED_WINDOW_BYTES, Flow
-from hostcfg.units import format_rate, format_time
+from hostcfg.units import bounded, format_rate, format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,8 +31,7 @@ class _Side:
         """The rate in words, three digits of it: a window says no more; never above the link's."""
         if self.rate_bps >= link.rate_bps:
             return format_rate(link.rate_bps)
-        rate = format_rate(float(f"{self.rate_bps:.3g}"))
-        return f"{rate} or more" if self.is_floor else rate
+        return bounded(format_rate(float(f"{self.rate_bps:.3g}")), floor=self.is_floor)
 
 
 def _sides(facts: Facts, link: Link) -> dict[str, _Side]:

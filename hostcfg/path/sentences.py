@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hostcfg.path.tcp import window_rate_bps
 from hostcfg.platforms.endpoint import MAX_WINDOW_BYTES
-from hostcfg.units import format_rate, format_ratio, format_size
+from hostcfg.units import bounded, format_rate, format_ratio, format_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,13 +80,6 @@ def predicted_share(direction: Direction, link_goodput_bps: float) -> str:
         floor=direction.limited_by.is_floor,
         bound=bool(direction.unknown),
     )
-
-
-def bounded(figure: str, *, floor: bool, bound: bool = False) -> str:
-    """``figure`` with what it is: ``floor`` at least, ``bound`` at most; both: only about."""
-    if bound:
-        return f"{'about' if floor else 'at most'} {figure}"
-    return f"{figure} or more" if floor else figure
 
 
 def limit_name(limit: Limit) -> str:

@@ -73,7 +73,7 @@ def lazy_parser(
         """As the parser itself."""
         return real().recognize(text)
 
-    @lru_cache(maxsize=1)  # of a pasted text its facts and the remarks on it are made
+    @lru_cache(maxsize=4)  # a pasted text is asked for twice, and hosts of a kind say much in the same words
     def parse(text: str) -> Parsed:
         """As the parser itself."""
         return real().parse(text)

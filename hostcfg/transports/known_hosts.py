@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from hostcfg.errors import InputError
-from hostcfg.files import read_if_there
+from hostcfg.files import read_if_there, unix_lines
 from hostcfg.lean import dataclass
 
 Marker = Literal["", "@cert-authority", "@revoked"]
@@ -94,7 +94,7 @@ class KnownHosts:
             return
         if data is not None:
             text = data.decode("utf-8", "surrogateescape")
-            self.add_text(text.replace("\r\n", "\n").replace("\r", "\n"), path)
+            self.add_text(unix_lines(text), path)
 
     def add_text(self, text: str, path: str) -> None:
         """Index every line of ``text``.

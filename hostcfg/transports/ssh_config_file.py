@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from hostcfg.errors import InputError
-from hostcfg.files import opened, read_bounded
+from hostcfg.files import opened, read_bounded, unix_lines
 from hostcfg.lean import dataclass
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def parse_file(path: Path, *, must_exist: bool) -> Iterator[Line]:
         return
     except OSError as error:
         raise InputError(f"can't be read: {error.strerror}", path=str(path)) from None
-    for number, raw in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
+    for number, raw in enumerate(unix_lines(text).split("\n"), 1):
         stripped = raw.strip()
         if stripped and not stripped.startswith("#"):
             yield _parse_line(stripped, str(path), number)

@@ -35,7 +35,6 @@ BY_HAND = "sysctl --system"
 
 _FIXED = "the kernel lets nobody write it here: it only tells, or belongs to the host of this namespace"
 _SPACE = regex(r"\s")
-_SHORT = 16_384
 _PROC_ERROR = regex(r"/proc/sys/(?P<path>[^:\s']+)'?: (?P<why>.+)")
 _ASSIGNED = regex(r"(?P<key>[a-z][\w./-]{1,200}) *= *(?P<raw>.*)")
 # Registered for the first network namespace alone (netns_core_table, net/core/sysctl_net_core.c).
@@ -88,7 +87,7 @@ def view_of(host: str, sections: Sequence[Section]) -> View:
         elif section.kind == "linux-peer-route":
             _take_routes(view, linux_parsers()["ip-route"].parse(section.text), "peer")
         elif section.kind in linux_parsers():
-            parsed = _parse(section.kind, section.text)
+            parsed = linux_parsers()[section.kind].parse(section.text)
             view.parsed[index] = parsed
             _take_parsed(view, section, parsed)
     release = view.native.pop("kernel.osrelease", None)
@@ -100,16 +99,6 @@ def view_of(host: str, sections: Sequence[Section]) -> View:
         view.native = {key: replace(native, fixed=why) for key, native in view.native.items()}
     _replay_boot(view, [section for section in sections if section.kind == "linux-conf"])
     return view
-
-
-@lru_cache(maxsize=256)
-def _parse_short(kind: str, text: str) -> Parsed:
-    return linux_parsers()[kind].parse(text)
-
-
-def _parse(kind: str, text: str) -> Parsed:
-    """What hosts of one kind say in the same words, such as their offloads, is parsed once."""
-    return _parse_short(kind, text) if len(text) < _SHORT else linux_parsers()[kind].parse(text)
 
 
 def _take_proc_sys(view: View, section: Section, host: str) -> None:
