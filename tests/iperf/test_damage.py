@@ -188,6 +188,14 @@ def _without(text: str, *marks: str) -> str:
     return "".join(line for line in text.splitlines(keepends=True) if not any(m in line for m in marks))
 
 
+def test_an_old_udp_report_says_what_was_sent_and_not_what_arrived() -> None:
+    document = json.loads(text_of("iperf", "iperf3-json-udp__debian12-6.18__01.json"))
+    document["start"]["version"] = "iperf 3.1.3"
+    document["end"] = {"sum": {"bits_per_second": 5111567.76, "bytes": 1277952, "lost_packets": 9}}
+    (record,) = records(parse(json.dumps(document)))
+    assert (record["sent_bps"], record["received_bps"], record["lost_packets"]) == (5111568, None, 9)
+
+
 def test_rates_without_their_header_are_of_no_protocol() -> None:
     rows = "".join(line for line in UDP.splitlines(keepends=True) if "sec " in line)
     (record,) = records(parse(rows[: rows.index("\n") + 1]))

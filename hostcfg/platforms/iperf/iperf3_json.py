@@ -300,12 +300,12 @@ def _flat(document: Object) -> dict[str, Json]:
 
 
 def _sum(end: Object, name: str) -> Object:
-    """``end.sum_sent``; UDP of older versions has one ``end.sum``, which is the sender's where both exist.
+    """``end.sum_sent``; UDP of older versions has one ``end.sum``, whose bytes are the sent ones.
 
-    A report that is cut behind ``sum_sent`` does not say what was received.
+    Neither it nor a report that is cut behind ``sum_sent`` says what was received.
     """
-    only_one = "sum_sent" not in end and "sum_received" not in end and not name.endswith("reverse")
-    return inner(end, name) or (inner(end, "sum") if only_one else {})
+    old = name == "sum_sent" and "sum_received" not in end
+    return inner(end, name) or (inner(end, "sum") if old else {})
 
 
 def _os(documents: Sequence[Object]) -> str:
