@@ -7,6 +7,7 @@ recorded ``readback`` experiments.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hostcfg.platforms.linux.native import form_of, written
@@ -44,6 +45,7 @@ def kernel_takes(key: str, raw: str) -> bool:
     return all(_FLOORS.get(key, -(2**63)) <= part <= largest for part in parts)
 
 
+@lru_cache(maxsize=256)  # many hosts have the same value
 def kernel_value(key: str, raw: str) -> Json:
     """What a write of ``raw`` makes of ``key``; ValueError if the kernel refuses it.
 

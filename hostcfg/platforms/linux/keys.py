@@ -7,6 +7,7 @@ Documentation/admin-guide/sysctl/net.rst of the kernel.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hostcfg.lean import regex
@@ -16,7 +17,7 @@ from hostcfg.platforms.linux.native import written
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from hostcfg.model import Facts, Value
+    from hostcfg.model import Facts, Json, Value
 
 UINT_MAX = 2**32 - 1
 RATIO_RELEASE = (6, 6)
@@ -53,16 +54,22 @@ def words_of(raw: str) -> list[str]:
     return [word for word in re.split(r"[ \t\r\n\v\f]+", raw) if word]
 
 
+@lru_cache(maxsize=256)
+def _written(key: str, raw: str) -> Json:
+    """Many hosts have the same value under the same key."""
+    return written(key, " ".join(words_of(raw)))
+
+
 def _number(key: str, raw: str) -> int:
     """One integer in any of C's bases; ValueError unless ``raw`` is one."""
-    value = written(key, " ".join(words_of(raw)))
+    value = _written(key, raw)
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError(f"{raw[:60]!r} is not one integer")
     return value
 
 
 def _numbers(key: str, raw: str) -> list[int]:
-    value = written(key, " ".join(words_of(raw)))
+    value = _written(key, raw)
     if not isinstance(value, list):
         raise ValueError(f"{raw[:60]!r} is no list of integers")
     return [part for part in value if isinstance(part, int)]
