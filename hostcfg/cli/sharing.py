@@ -12,6 +12,9 @@ from hostcfg.errors import HostError
 from hostcfg.transports.base import Transport
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from hostcfg.reader import Outcome
     from hostcfg.targets import HostSpec
     from hostcfg.transports.base import Command, CommandResult
 
@@ -77,8 +80,18 @@ class SharingSession(Session):
                 transports[spec] = InTurn(super().connect(spec))
             return transports[spec]
 
+    @cached_property
+    def _told(self) -> dict[str, Outcome]:
+        return {}
+
+    def report_errors(self, outcomes: Iterable[Outcome]) -> None:
+        """A dead host's line once, not for each question to it."""
+        super().report_errors(
+            one for one in outcomes if one.error is None or self._told.setdefault(str(one.error), one) is one
+        )
+
     def __enter__(self) -> Self:
-        _ = self._shared  # before threads need it
+        _ = self._shared, self._told  # before threads need it
         return self
 
     def __exit__(self, *_: object) -> None:

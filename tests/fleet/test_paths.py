@@ -70,3 +70,4 @@ def test_a_dead_hub_costs_its_time_limit_once(tmp_path: Path) -> None:
     assert ran.code == 2
     assert {one["error"]["kind"] for one in ran.document["failed"]} == {"timeout"}
     assert len(ran.document["failed"]) == SPOKES
+    assert len(ran.stderr.splitlines()) == 1, ran.stderr  # and its line once
