@@ -43,7 +43,11 @@
 
   form.addEventListener("input", apply);
   form.addEventListener("change", apply);
-  form.addEventListener("reset", function () { window.setTimeout(apply, 0); });
+  form.querySelector("button").addEventListener("click", function (event) {
+    event.preventDefault();  // the event "reset" comes before the fields have changed
+    form.reset();
+    apply();
+  });
   form.addEventListener("submit", function (event) { event.preventDefault(); });
   form.hidden = false;
   apply();
