@@ -112,7 +112,8 @@ class Rule:
 
 def _words_of(line: str) -> set[str]:
     """Words, their parts, and numbers with a unit; "5O02" is one word and not two numbers."""
-    words = set(_WORDS.findall(line)) | set(_WORDS.findall(line.replace("/", ".")))
+    swapped = line.translate(str.maketrans("./", "/."))  # net/ipv4.x is net.ipv4/x to sysctl(8)
+    words = set(_WORDS.findall(line)) | set(_WORDS.findall(line.replace("/", "."))) | set(swapped.split())
     if line.count(",") > 5:
         words |= set(line.split(","))
     parts = {part for word in words for part in re.split(r"[.\-+]", word)}

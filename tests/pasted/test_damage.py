@@ -58,6 +58,7 @@ UNDECIDABLE = (
     ("rack", "swap_lines", "a typed command that moved: a complaint without a name is of the one above it"),
     ("ss-peaonmi", "", "an old kernel counts no bytes sent: what is in flight says nothing of two sockets"),
     ("ss-tin", "swap_lines|cut_out|drop_lines|flip|eye", "two sockets whose queues are nearly the same"),
+    ("get_nettcpsetting", "cut_head", "the last rows of a list look like a selection of properties"),
     ("tcp_set_global|set_nettcpsetting", "", "of two complaints one is left, and true"),
 )
 """Beginnings of fixtures' names, kinds of damage (empty: all), and why nobody can see it then."""

@@ -210,7 +210,7 @@ def _add_streams(record: Record, start: Object, end: Object, *, reverse: bool) -
             integer(receiver.get(n)) for n in ("bits_per_second", "bytes")
         )
         stream.retransmits = integer(sender.get("retransmits"))
-        if record.scalars.get("role") != "client" and stream.sent_bytes == 0:
+        if record.scalars.get("role") != "client" and 0 in (stream.sent_bytes, stream.sent_bps):
             stream.sent_bps = stream.sent_bytes = None  # a server does not know what its client sent
         stream.max_cwnd_bytes = integer(sender.get("max_snd_cwnd")) or None
         _keep_largest(record, sender)

@@ -111,5 +111,8 @@ def whole(value: Json) -> int | None:
 
 
 def number(text: str) -> int | None:
-    """Decimal digits as a number, None for anything else (and for more digits than 64 bits need)."""
-    return int(text) if re.fullmatch(r"-?[0-9]{1,20}", text) else None
+    """Decimal digits as a number, None for anything else (and for more digits than 64 bits need).
+
+    No tool prints a leading zero: a digit before it is damaged.
+    """
+    return int(text) if re.fullmatch(r"-?(?:0|[1-9][0-9]{0,19})", text) else None
