@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Literal
 
-from hostcfg.compare import compare_with_targets
+from hostcfg.compare import NOT_COMPARED, compare_with_targets
 from hostcfg.errors import UsageError
 from hostcfg.lean import dataclass
 from hostcfg.model import Finding
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hostcfg.reader import Outcome
 
 
-NOT_COMPARED_UNSUPPORTED = "not_compared_unsupported"
+NOT_COMPARED_UNSUPPORTED = f"{NOT_COMPARED}unsupported"
 """Kind of the finding for what a profile wants and the host's system has no setting for."""
 SLOWER = "slower_after"
 """Kind of the finding for a profile that takes throughput from one connection."""

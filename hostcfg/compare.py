@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from hostcfg.model import Facts, Target, Value
     from hostcfg.platforms.base import Key, Platform
 
+NOT_COMPARED = "not_compared_"
+"""The kinds of the findings for targets that nobody can hold against a host begin with it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -73,7 +76,7 @@ def compare_with_targets(facts: Facts, targets: Sequence[Target], platform: Plat
     """
     keys = platform.keys(facts)
     differences: list[Difference] = []
-    unread: dict[State, list[str]] = {}
+    unread: dict[tuple[State, str], list[str]] = {}
     holding: dict[str, str] = {}
     findings: list[Finding] = []
     for target in targets:
@@ -81,7 +84,10 @@ def compare_with_targets(facts: Facts, targets: Sequence[Target], platform: Plat
         reading = reading_of(facts, target)
         if reading.state is not State.VALUE or reading.value is None:
             if reading.state is not State.UNSUPPORTED:
-                unread.setdefault(reading.state, []).append(reading.key or target.key or target.setting)
+                why = _why_unread(reading.state, target)
+                unread.setdefault((reading.state, why), []).append(
+                    reading.key or target.key or target.setting
+                )
             continue
         if target.rule == "one_of" and choose(facts, target) is None and not meets(reading.value, target):
             findings.append(_none_of(reading, target))
@@ -95,7 +101,7 @@ def compare_with_targets(facts: Facts, targets: Sequence[Target], platform: Plat
             differences.append(found)
         elif reading.key is not None and (native := facts.native.get(reading.key)) is not None:
             holding[reading.key] = native.raw or ""
-    findings += [_unread_finding(state, names) for state, names in unread.items()]
+    findings += [_unread_finding(state, why, names) for (state, why), names in unread.items()]
     for difference in differences:
         holding.pop(difference.key, None)
     return Comparison(tuple(differences), tuple(findings), holding)
@@ -164,18 +170,23 @@ def choose(facts: Facts, target: Target) -> Value | None:
     return next((v for v in target.value if v in available.value), None)
 
 
-def _unread_finding(state: State, keys: Sequence[str]) -> Finding:
-    names = list(dict.fromkeys(keys))  # one key carries several settings: rfc1323, a triple
+def _why_unread(state: State, target: Target) -> str:
+    """Of a key that the profile names itself nobody knows whether a probe would have read it."""
     words = {
         State.DENIED: "may not be read: run as root or with --become",
         State.UNPARSED: "is not in a known form",
     }
-    what = words.get(state, "is not there")
+    not_there = "is not there" if target.key is None else "is not among the keys that were read"
+    return words.get(state, not_there)
+
+
+def _unread_finding(state: State, why: str, keys: Sequence[str]) -> Finding:
+    names = list(dict.fromkeys(keys))  # one key carries several settings: rfc1323, a triple
     shown = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
     return Finding(
-        kind=f"not_compared_{state.value}",
+        kind=f"{NOT_COMPARED}{state.value}",
         severity="info" if state is State.ABSENT else "warning",
-        message=f"not compared, since it {what}: {shown}",
+        message=f"not compared, since it {why}: {shown}",
         keys=tuple(names),
     )
 

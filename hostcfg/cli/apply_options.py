@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 from dataclasses import asdict
@@ -35,12 +36,22 @@ class Asked:
     max_failures: int
     on_failure: OnFailure
     check: str | None
+    profile_sha256: str | None = None
+    """Of the profile's file when the run began; None from the command line."""
 
     def planner(self) -> Planner:
         """Facts to a plan."""
         return Planner(
             self.profile_name, self.rate, self.rtt, self.inputs, persist=self.persist, force=self.force
         )
+
+    def refuse_another_profile(self, planner: Planner, change_id: str) -> None:
+        """UsageError where the profile's file is not what it was: one change would be of two minds."""
+        path = planner.profile.path
+        if self.profile_sha256 not in (None, _sha256(path)):
+            raise UsageError(
+                f"{path} has changed since change {change_id} began: put it back, or begin a new apply"
+            )
 
     def rules(self) -> Rules:
         """When a run of it goes on."""
@@ -58,7 +69,12 @@ class Asked:
             "inputs": list(self.inputs),
             "profile_name": name,
             "check": self.check is not None,
+            "profile_sha256": _sha256(self.planner().profile.path),
         }
+
+
+def _sha256(path: str) -> str:
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 SHELL = "/bin/sh"

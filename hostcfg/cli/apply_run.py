@@ -88,6 +88,7 @@ def resume(session: Session, change_id: str, given: Mapping[str, Any], *, yes: b
         click.echo(f"hostcfg: nothing is left to resume: change {change_id} came to every host", err=True)
         return finish(session, change_id, [host for host in change.hosts if host.status == "failed"])
     planner = asked.planner()
+    asked.refuse_another_profile(planner, change_id)
     hosts = Hosts(session, known=change.everyone)
     ask(f"go on with {change_id}: {sum(map(len, left))} of {len(run.names)} hosts are left?", yes=yes)
     with Interrupts() as interrupts:

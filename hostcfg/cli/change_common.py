@@ -50,7 +50,8 @@ class Planner:
 
     def __call__(self, facts: Facts) -> Plan:
         """The steps from what is to what the profile wants."""
-        from hostcfg.audit import NOT_COMPARED_UNSUPPORTED, SLOWER, audit_host
+        from hostcfg.audit import SLOWER, audit_host
+        from hostcfg.compare import NOT_COMPARED
         from hostcfg.plan import make_plan
         from hostcfg.platforms import get_platform
 
@@ -64,7 +65,7 @@ class Planner:
             also=audit.holding,
             wanted_by=f"profile {self.profile.path}",
         )
-        left_out = [f.message for f in audit.findings if f.kind == NOT_COMPARED_UNSUPPORTED]
+        left_out = [f.message for f in audit.findings if f.kind.startswith(NOT_COMPARED)]
         slower = [f.message for f in audit.findings if f.kind == SLOWER and plan.steps]
         return replace(plan, notes=[*plan.notes, *left_out], warnings=slower)
 

@@ -129,7 +129,8 @@ def _full_steps(plan: Plan) -> list[Block]:
 
 def _plan_heading(plan: Plan) -> Heading:
     count = len(plan.steps)
-    aside = f"{count} step{'s' if count != 1 else ''}" if count or plan.files else "nothing to do"
+    nothing = "nothing to do, but for what is noted" if plan.notes else "nothing to do"
+    aside = f"{count} step{'s' if count != 1 else ''}" if count or plan.files else nothing
     return Heading(plan.host, f"{title_of(plan.os)}: {aside}", "warning" if count or plan.files else "good")
 
 

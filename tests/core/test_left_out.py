@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,6 +14,9 @@ from hostcfg.compare import compare_with_targets
 from hostcfg.model import Section, Target
 from hostcfg.plan import make_plan
 from hostcfg.platforms import get_platform
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 LINUX = get_platform("linux")
 PROC = "/proc/sys/net/core/rmem_max:212992\n/proc/sys/net/ipv4/tcp_rmem:4096\t131072\t6291456\n"
@@ -37,6 +41,43 @@ def test_without_that_mark_both_are_planned() -> None:
     facts = LINUX.assemble("h", [Section("proc-sys", PROC)])
     plan = make_plan(facts, compare_with_targets(facts, WANTED, LINUX).differences, LINUX)
     assert {step.key for step in plan.steps} == {"net.ipv4.tcp_rmem", "net.core.rmem_max"}
+
+
+PROFILE = """\
+name: mine
+summary: what can't be compared
+when: in tests
+settings:
+  send_buffer_max: {rule: at_least, value: 64MiB, reason: long paths, source: tcp(7)}
+  mtu_probing: {rule: exact, value: true, reason: black holes, source: RFC 4821}
+  recv_autotuning: {rule: exact, value: true, reason: windows grow, source: tcp(7)}
+os:
+  linux:
+    settings:
+      net.ipv4.ip_forward: {rule: exact, value: 1, reason: a router, source: ip-sysctl}
+"""
+PASTED = """\
+net.ipv4.tcp_rmem = 4096 131072 6291456
+sysctl: permission denied on key 'net.ipv4.tcp_wmem'
+net.ipv4.tcp_mtu_probing = zzz
+"""
+
+
+def test_a_plan_without_steps_says_what_it_could_not_compare(tmp_path: Path) -> None:
+    """Denied, of no known form, absent, and named by the profile alone: each is told, with its reason."""
+    (tmp_path / "mine.yaml").write_text(PROFILE)
+    (tmp_path / "far.txt").write_text(PASTED)
+    call = [sys.executable, "-m", "hostcfg", "plan", "file:far.txt", "-p", "./mine.yaml"]
+    told = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "nothing to do, but for what is noted" in told.stdout
+    done = subprocess.run([*call, "-o", "json"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert json.loads(done.stdout)["hosts"][0]["notes"] == [
+        "not compared, since it may not be read: run as root or with --become: net.ipv4.tcp_wmem",
+        "not compared, since it is not in a known form: net.ipv4.tcp_mtu_probing",
+        "not compared, since it is not there: net.ipv4.tcp_moderate_rcvbuf",
+        "not compared, since it is not among the keys that were read: net.ipv4.ip_forward",
+    ]
 
 
 @pytest.mark.root

@@ -10,6 +10,7 @@ from tests.fleet.lab import Fleet, statuses
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.fleet.lab import Ran
 
@@ -75,6 +76,29 @@ def test_each_batch_is_told_as_it_ends_and_a_finished_run_is_not_resumed(fleet: 
     again = fleet.change("apply", "--resume", change_id)
     assert (again.code, again.document["hosts"]) == (0, [])
     assert again.stderr == f"hostcfg: nothing is left to resume: change {change_id} came to every host\n"
+    assert fleet.change("rollback", change_id).code == 0
+
+
+def test_a_run_goes_on_with_the_profile_that_it_began_with(fleet: Fleet, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    text = (
+        "name: mine\nsummary: one switch\nwhen: in tests\nsettings:\n"
+        "  mtu_probing: {rule: exact, value: true, reason: black holes, source: RFC 4821}\n"
+    )
+    mine.write_text(text)
+    words = ("--profile", str(mine), "--batch", "1,100%")
+    ran = fleet.change("apply", "@fleet", *words, "--check", "false")
+    change_id = ran.document["id"]
+    assert (ran.code, statuses(ran)) == (2, {"h01": "applied"})
+    mine.write_text(text.replace("true", "false"))
+    refused = fleet.change("apply", "--resume", change_id, "--check", "true")
+    assert (refused.code, refused.stdout) == (2, "")
+    assert refused.stderr == (
+        f"hostcfg: {mine} has changed since change {change_id} began: put it back, or begin a new apply\n"
+    )
+    mine.write_text(text)
+    rest = fleet.change("apply", "--resume", change_id, "--check", "true")
+    assert (rest.code, statuses(rest)) == (0, {"h02": "applied", "h03": "applied"})
     assert fleet.change("rollback", change_id).code == 0
 
 
