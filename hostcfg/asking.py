@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hostcfg.changes import Fault
@@ -24,11 +25,11 @@ PAUSE_S = 3.0
 
 
 def run_whole(transport: Transport, command: Command) -> CommandResult:
-    """The result of a command that came to its end; HostError if the connection ended before it."""
+    """The result of a command that came to its end, and whose it is; HostError if the connection ended before it."""
     result = transport.run(command)
     if result.status is None:
         raise HostError("command", "the connection ended before the command did", host=transport.host)
-    return result
+    return replace(result, host=transport.host)
 
 
 class Refused(Exception):

@@ -41,11 +41,15 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """Standard output and error as bytes, and the exit status (None: the connection ended first)."""
+    """Standard output and error as bytes, and the exit status (None: the connection ended first).
+
+    ``host`` is whose they are, where who reads them is to name it.
+    """
 
     stdout: bytes
     stderr: bytes
     status: int | None
+    host: str | None = None
 
 
 Tell = Callable[[str, str], None]

@@ -375,3 +375,43 @@ def test_the_transport_of_these_tests_can_refuse(lab: Lab) -> None:
     lab.refuse = False
     lab.let_in_after(0.0)
     wait_until(lambda: not lab.refuse, 5)
+
+
+@pytest.mark.parametrize("inodes", [5, 7, 8, 9, 10, 11, 12, 13, 14])
+def test_a_disk_without_inodes_is_refused_and_keeps_nothing(lab: Lab, inodes: int) -> None:
+    """A `:` whose redirection fails ends dash, and with it the refusal: nothing was said or taken away."""
+    start = lab.host.snapshot()
+    lab.host.sh(f"mkdir -p /var/lib/hostcfg; mount -t tmpfs -o nr_inodes={inodes} none /var/lib/hostcfg")
+    _, result = lab.apply({SACK: "0"}, persist=True)
+    assert result.status == "failed"
+    assert result.error is not None
+    assert re.search("the disk may be full|the revert timer does not run", result.error.message)
+    assert lab.host.snapshot() == start
+    assert lab.host.sh("ls /var/lib/hostcfg") == ""
+    wait_until(lambda: lab.host.processes() == [])
+
+
+def test_a_disk_whose_inodes_end_after_the_backup_is_refused(lab: Lab) -> None:
+    start = lab.host.snapshot()
+    lab.host.sh("mkdir -p /var/lib/hostcfg; mount -t tmpfs -o nr_inodes=40 none /var/lib/hostcfg")
+
+    def hear(event: str) -> None:
+        if event == "begin journalled":
+            lab.host.sh(
+                "i=0; while true 2>/dev/null >/var/lib/hostcfg/x$i; do i=$((i + 1)); done", check=False
+            )
+
+    result = run(lab, {SACK: "0"}, hear)
+    assert result.error is not None
+    assert "the disk may be full" in result.error.message
+    assert result.status == "reverted"
+    assert lab.host.snapshot() == start
+
+
+@pytest.mark.parametrize("name", ["08", "010", "0", "99999999999999999999", "9223372036854775807", "1x"])
+def test_a_lock_that_hostcfg_never_wrote_blocks_nobody(lab: Lab, name: str) -> None:
+    lab.host.sh(f"mkdir -p /var/lib/hostcfg; echo other >/var/lib/hostcfg/lock.{name}")
+    for value in "01":
+        _, result = lab.apply({SACK: value})
+        assert result.error is None
+        assert lab.host.get(SACK) == value

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hostcfg.changes import FileChange, FileState
-from hostcfg.errors import ChangeRefused
+from hostcfg.errors import ChangeRefused, HostError
 from hostcfg.platforms.changer import Job, JobStep, get_changer
 from hostcfg.platforms.linux.change import CHANGER, address, qdisc_kinds
 from hostcfg.platforms.posix import scripts
 from hostcfg.platforms.posix.changer import PosixChanger, canonical, number
 from hostcfg.platforms.posix.config import BEGIN, END, Style, merge, without
 from hostcfg.platforms.posix.sh import print_bytes, quote
-from hostcfg.transports.base import Command
+from hostcfg.transports.base import Command, CommandResult
 
 SHELLS = [["dash"], ["bash", "--posix"], ["busybox", "sh"], ["mksh"], ["yash"], ["ksh93"]]
 HOSTILE = [
@@ -244,3 +246,40 @@ def test_shellcheck_finds_no_fault_in_what_runs_on_a_host(os: str) -> None:
         argv = ["shellcheck", "-s", "sh", "-S", "warning", "-e", "SC2034", "-"]
         done = subprocess.run(argv, input=text, capture_output=True, text=True)
         assert done.stdout == ""
+
+
+_SPECIAL = re.compile(
+    r"(?:^|[;&|({]|\b(?:if|then|else|do))\s*(?::|\.|eval|export|readonly|set|shift|trap|unset)\s[^#;&|]*[<>]"
+)
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=lambda s: s[0])
+def test_a_file_that_can_not_be_made_does_not_end_the_shell(shell: list[str], tmp_path: Path) -> None:
+    script = f"true 2>/dev/null >{quote(str(tmp_path / 'no' / 'x'))} || echo refused"
+    assert run(shell, script) == b"refused\n"
+
+
+def test_no_special_builtin_is_redirected_in_what_runs_on_a_host() -> None:
+    """POSIX 2.8.1: where its redirection fails the shell ends (dash does), and no `||` is reached."""
+    assert _SPECIAL.search("\t: >x || refuse")
+    assert _SPECIAL.search("a && : >x")
+    assert not _SPECIAL.search("true >x; : && cat <x")
+    texts = sorted(Path(scripts.__file__).parents[1].glob("*/*.sh"))
+    assert len(texts) >= 8
+    found = [
+        f"{text.name}: {line}"
+        for text in texts
+        for line in text.read_text(encoding="utf-8").splitlines()
+        if _SPECIAL.search(line)
+    ]
+    assert found == []
+
+
+def test_a_report_that_is_cut_names_its_host() -> None:
+    result = CommandResult(b"\n@@hostcfg 00 begin identity\n", b"", 2, "lon-1")
+    job = Job("ID", "me", "h", "now", 60, ())
+    for read in (CHANGER.read_begin, CHANGER.read_write, CHANGER.read_confirm):
+        with pytest.raises(HostError, match="^lon-1: the output ends"):
+            read(job, "00", result)
+    with pytest.raises(HostError, match="^lon-1: the output ends"):
+        CHANGER.read_status("00", result)

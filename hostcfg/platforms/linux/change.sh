@@ -278,8 +278,8 @@ hc_module_unload() {
 
 # Starts "$hc_dir/restore timer" so that it outlives the session; prints how.
 hc_detach() {
-	if [ -d /run/systemd/system ] && command -v systemd-run >/dev/null 2>&1; then
-		: >"$hc_dir/timer.unit"
+	if [ -d /run/systemd/system ] && command -v systemd-run >/dev/null 2>&1 &&
+		true >"$hc_dir/timer.unit"; then
 		if systemd-run --unit="hostcfg-$hc_id" --description="hostcfg: revert of change $hc_id" \
 			/bin/sh "$hc_dir/restore" timer >/dev/null 2>&1 && hc_timer_runs; then
 			printf systemd

@@ -99,7 +99,7 @@ hc_check_step() {
 hc_back_up() {
 	if [ ! -e "$2" ] && [ ! -h "$2" ]; then
 		hc_say "file.$1" absent
-		: >"$hc_dir/absent.$1" || hc_refuse space "$hc_dir"
+		true >"$hc_dir/absent.$1" || hc_refuse space "$hc_dir"
 		[ -d "${2%/*}" ] || hc_say "dir.$1" absent
 		return 0
 	fi
@@ -127,7 +127,7 @@ hc_prepare() {
 		chmod 700 "$hc_dir/restore" &&
 		printf 'To undo hostcfg change %s by hand, as root: sh %s/restore\n' "$hc_id" "$hc_dir" >"$hc_dir/NOTE" &&
 		cp "$hc_dir/NOTE" "$hc_dir/state.preparing" &&
-		: >"$hc_dir/timer.log" && : >"$hc_dir/written" && [ -s "$hc_dir/NOTE" ]
+		true >"$hc_dir/timer.log" && true >"$hc_dir/written" && [ -s "$hc_dir/NOTE" ]
 }
 
 hc_arm() {

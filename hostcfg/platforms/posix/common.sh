@@ -1,4 +1,5 @@
 # hostcfg: what every script on the host shares.  POSIX sh: dash, ash, FreeBSD sh, bash, mksh.
+# An empty file is made by `true >FILE`: where `:`, a special builtin, can't be redirected, the shell ends.
 # Set before this text: hc_id hc_base hc_revert hc_nonce.  Defined before it: hc_each FUNC,
 # hc_each_back FUNC (steps in and against the plan's order), hc_each_file FUNC (N PATH), and the OS's part.
 
@@ -95,7 +96,8 @@ hc_find_lock() {
 	hc_lock_id=
 	for hc_f in "$hc_base"/lock.*; do
 		hc_k=${hc_f##*/lock.}
-		case $hc_k in '' | *[!0-9]*) continue ;; esac
+		# only what is written here: 08 is no number to a shell, and more digits may be too many for it
+		case $hc_k in '' | 0* | *[!0-9]* | ??????????*) continue ;; esac
 		[ "$hc_k" -gt "$hc_lock_n" ] && hc_lock_n=$hc_k
 	done
 	[ "$hc_lock_n" -gt 0 ] || return 0

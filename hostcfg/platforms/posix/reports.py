@@ -38,7 +38,7 @@ def sections(nonce: str, result: CommandResult) -> dict[str, Section]:
     """Sections by kind, the last of a kind wins; HostError ``command`` where the output is cut."""
     out = result.stdout.decode("utf-8", errors="backslashreplace")
     err = result.stderr.decode("utf-8", errors="backslashreplace")
-    return {section.kind: section for section in split_frames(nonce, out, err)}
+    return {section.kind: section for section in split_frames(nonce, out, err, host=result.host)}
 
 
 def begin_report(job: Job, found: Mapping[str, Section]) -> BeginReport:

@@ -3,7 +3,7 @@ case ${1:-hand} in
 timer)
 	hc_tries=${2:-0}
 	trap hc_again EXIT
-	if (: >>"$hc_dir/timer.log") 2>/dev/null; then exec >>"$hc_dir/timer.log" 2>&1; fi
+	if (true >>"$hc_dir/timer.log") 2>/dev/null; then exec >>"$hc_dir/timer.log" 2>&1; fi
 	hc_timer_main
 	;;
 remote) hc_restore remote ;;

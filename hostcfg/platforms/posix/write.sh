@@ -75,7 +75,7 @@ hc_write() {
 	[ "$hc_state" = pending ] || hc_write_refuse state "$hc_state"
 	hc_check_time
 	hc_stop=
-	: >"$hc_dir/writing" || hc_write_refuse space "$hc_dir"
+	true >"$hc_dir/writing" || hc_write_refuse space "$hc_dir"
 	hc_each hc_write_step
 	[ -z "$hc_stop" ] && hc_each hc_final_step
 	rm -f "$hc_dir/writing"
