@@ -279,7 +279,7 @@ def test_a_report_that_is_cut_names_its_host() -> None:
     result = CommandResult(b"\n@@hostcfg 00 begin identity\n", b"", 2, "lon-1")
     job = Job("ID", "me", "h", "now", 60, ())
     for read in (CHANGER.read_begin, CHANGER.read_write, CHANGER.read_confirm):
-        with pytest.raises(HostError, match="^lon-1: the output ends"):
+        with pytest.raises(HostError, match=r"^lon-1: the output ends"):
             read(job, "00", result)
-    with pytest.raises(HostError, match="^lon-1: the output ends"):
+    with pytest.raises(HostError, match=r"^lon-1: the output ends"):
         CHANGER.read_status("00", result)
