@@ -25,7 +25,7 @@ PAUSE_S = 3.0
 
 
 def run_whole(transport: Transport, command: Command) -> CommandResult:
-    """The result of a command that came to its end, with its host; HostError if the connection ended before."""
+    """The result of a command that came to its end; HostError if the connection ended before it."""
     result = transport.run(command)
     if result.status is None:
         raise HostError("command", "the connection ended before the command did", host=transport.host)
