@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from hostcfg.outputs.blocks import Block, Code, Heading, Paragraph, Table
+from hostcfg.outputs.blocks import Block, Code, Heading, Paragraph, Table, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +24,7 @@ def _block(block: Block) -> str:
         return f"**{escape(block.label)}:** {text}" if block.label else _opening(text)
     if isinstance(block, Code):
         fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", block.text)), default=0))
-        return f"{fence}{block.language}\n{block.text.rstrip()}\n{fence}"
+        return f"{fence}{block.language}\n{visible(block.text.rstrip())}\n{fence}"
     return _table(block)
 
 
@@ -41,7 +41,7 @@ def _table(table: Table) -> str:
 
 def escape(text: str) -> str:
     """``text`` so that it shows as itself within a line or a table cell."""
-    return re.sub(r"([\\`*_\[\]<>|#~&])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*_\[\]<>|#~&])", r"\\\1", visible(" ".join(text.split())))
 
 
 def _opening(text: str) -> str:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import pty
 import subprocess
 import sys
+from typing import TYPE_CHECKING
 
 import pytest
 from rich.cells import cell_len
 
-from hostcfg.outputs.blocks import Column, Heading, Paragraph, Row, Table
+from hostcfg.outputs.blocks import Code, Column, Heading, Paragraph, Row, Table
 from hostcfg.outputs.markdown import to_markdown
+from hostcfg.outputs.serialize import to_json, to_yaml
 from hostcfg.outputs.text import make_console, print_blocks
+
+if TYPE_CHECKING:
+    from hostcfg.model import Json
 
 BLOCKS = (
     Heading("bü日本.txt", "Linux", "good"),
@@ -127,3 +133,18 @@ def test_no_key_is_broken_while_another_column_can_give_way(values: tuple[str, s
     text = drawn(Table(columns, [Row((LONG_KEY, *values))]))
     assert LONG_KEY in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_half_a_surrogate_pair_is_an_escape_in_json_and_yaml() -> None:
+    document: Json = {"taken": "\ud800", "rows": [{"\udfff": "é"}]}
+    for indent in (None, 2):
+        text = to_json(document, indent=indent)
+        assert "\\ud800" in text
+        assert json.loads(text.encode()) == document
+    assert "\\ud800" in to_yaml(document).encode().decode().lower()
+
+
+def test_no_control_character_reaches_the_terminal_in_markdown() -> None:
+    text = to_markdown([Heading("\x1b[31m\n", "\x9b"), Paragraph("\u202e\ud800"), Code("a\x1b]0;x\x07")])
+    assert all(c.isprintable() or c == "\n" for c in text)
+    assert text.startswith("### \\\\x1b\\[31m")
