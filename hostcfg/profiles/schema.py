@@ -180,7 +180,8 @@ def _read_inputs(reader: Reader, fields: Mapping[str, Node], top: Where) -> dict
 
 def _read_input(reader: Reader, name: str, node: Node, where: Where) -> Input | None:
     parts = reader.mapping(node, where, ("type", "default", "min", "max", "choices", "meaning"))
-    kind = next((t for t in get_args(InputType) if t == reader.text(parts, "type", where)), None)
+    word = reader.text(parts, "type", where)
+    kind = next((known for known in get_args(InputType) if known == word), None)
     meaning = reader.text(parts, "meaning", where)
     if kind is None:
         if "type" in parts:

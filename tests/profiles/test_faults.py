@@ -302,3 +302,8 @@ def test_such_a_value_ends_a_diff_in_one_line() -> None:
     facts = read_pasted("h", "kernel.osrelease = 6.1.0\nnet.ipv4.tcp_congestion_control = cubic\n", "h.txt")
     with pytest.raises(ProfileError, match=r"congestion_control: Linux can't have .* no name"):
         compare_with_targets(facts, [target], get_platform("linux"))
+
+
+def test_a_missing_type_of_an_input_is_told_once(tmp_path: Path) -> None:
+    found = check(tmp_path, "name: p\nsummary: s\nwhen: w\ninputs: {x: {default: 5, min: 9, max: 1}}\n")
+    assert sum("type is missing" in line for line in found) == 1
