@@ -56,6 +56,9 @@ CREATE INDEX IF NOT EXISTS events_of_change ON events (change);
 """
 
 
+_DAMAGED = "the journal is damaged: move it away; the backups on the hosts are whole"
+
+
 def state_directory() -> Path:
     """``HOSTCFG_STATE``, or the user's state directory of this system."""
     named = os.environ.get("HOSTCFG_STATE")
@@ -143,6 +146,8 @@ class Database:
             self._connection.execute("BEGIN")
             try:
                 yield self._connection
+            except (ValueError, KeyError, TypeError, AttributeError) as error:  # what no hostcfg wrote
+                raise JournalError(f"{_DAMAGED} ({self.path}: {str(error)[:80]!r})") from error
             finally:
                 self._connection.execute("ROLLBACK")
 
@@ -187,7 +192,7 @@ def _meaning(error: sqlite3.Error) -> str:
         "SQLITE_READONLY": "the journal can't be written: its file or directory is read-only",
         "SQLITE_CANTOPEN": "the journal can't be opened: is its directory writable?",
         "SQLITE_NOTADB": "the journal is not a database: move it away, or set HOSTCFG_STATE",
-        "SQLITE_CORRUPT": "the journal is damaged: move it away; the backups on the hosts are whole",
+        "SQLITE_CORRUPT": _DAMAGED,
         "SQLITE_IOERR": "the disk under the journal gave an error",
     }
     return next((text for known, text in meanings.items() if name.startswith(known)), "the journal failed")

@@ -5,9 +5,19 @@ from __future__ import annotations
 import json
 import math
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, get_args
 
-from hostcfg.changes import Change, Fault, FileChange, FileState, HostChange, StepResult
+from hostcfg.changes import (
+    Change,
+    ChangeKind,
+    Fault,
+    FileChange,
+    FileState,
+    HostChange,
+    HostStatus,
+    Outcome,
+    StepResult,
+)
 from hostcfg.errors import JournalError
 from hostcfg.journal.runs import dump_run, load_run
 
@@ -231,13 +241,13 @@ def _change(db: Connection, row: Row) -> Change:
     hosts = db.execute("SELECT * FROM hosts WHERE change = ? ORDER BY position", (row["id"],)).fetchall()
     return Change(
         id=row["id"],
-        kind=row["kind"],
+        kind=_known(row["kind"], ChangeKind),
         started=row["started"],
         ended=row["ended"],
         by=row["by"],
         from_host=row["from_host"],
         of=row["of"],
-        profile=json.loads(row["profile"]),
+        profile=dict(json.loads(row["profile"])),
         process=row["process"],
         hosts=tuple(_host(db, host) for host in hosts),
         run=None if row["run"] is None else load_run(row["run"], row["run_state"]),
@@ -251,20 +261,27 @@ def _host(db: Connection, row: Row) -> HostChange:
     return HostChange(
         host=row["host"],
         os=row["os"],
-        status=row["status"],
+        status=_known(row["status"], HostStatus),
         steps=tuple(_step(step) for step in steps),
         error=Fault(row["error_kind"], row["error"]) if row["error_kind"] is not None else None,
         notes=tuple(json.loads(row["notes"])),
         files=tuple(_file(file) for file in files),
         modules=tuple(json.loads(row["modules"])),
-        identity=json.loads(row["identity"]),
+        identity=dict(json.loads(row["identity"])),
         revert_in_s=row["revert_in_s"],
         left_s=_left(row) if row["status"] == "pending" else None,
         due=row["deadline"] if row["status"] == "pending" else None,
         undone_by=row["undone_by"],
-        reach=json.loads(row["reach"]),
+        reach=dict(json.loads(row["reach"])),
         attempt=row["attempt"],
     )
+
+
+def _known(word: str, words: Any) -> Any:
+    """``word``, if it is one of the Literal ``words``; ValueError otherwise."""
+    if word not in get_args(words):
+        raise ValueError(word)
+    return word
 
 
 def _left(row: Row) -> int | None:
@@ -285,7 +302,7 @@ def _step(row: Row) -> StepResult:
         settings=tuple(json.loads(row["settings"])),
         detail=row["detail"],
         read_back=row["read_back"],
-        outcome=row["outcome"],
+        outcome=None if row["outcome"] is None else _known(row["outcome"], Outcome),
         error=row["error"],
     )
 

@@ -388,3 +388,30 @@ def test_a_kill_in_the_middle_of_its_writes_leaves_a_whole_journal(
         assert all(len(change.hosts) == 1 and len(change.hosts[0].steps) == 2 for change in stored.values())
         journal.close()
     print(f"kills during the journal's writes: {rounds}, changes told as stored: {len(told)}")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE changes SET profile = '{bad'",
+        "UPDATE changes SET profile = '5'",
+        "UPDATE changes SET kind = 'zzz'",
+        "UPDATE changes SET run = '{}', run_state = 'running'",
+        "UPDATE hosts SET status = 'zzz'",
+        "UPDATE hosts SET notes = '7'",
+        "UPDATE steps SET outcome = 'zzz'",
+    ],
+)
+def test_a_damaged_row_says_which_journal_it_is(tmp_path: Path, statement: str) -> None:
+    journal = Journal.open(tmp_path)
+    fill(journal)
+    journal.close()
+    with sqlite3.connect(tmp_path / FILE_NAME) as db:
+        db.execute(statement)
+    db.close()
+    again = Journal.open(tmp_path)
+    with pytest.raises(JournalError, match="the journal is damaged: move it away") as raised:
+        again.changes()
+    again.close()
+    assert str(tmp_path / FILE_NAME) in str(raised.value)
+    assert "\n" not in str(raised.value)
