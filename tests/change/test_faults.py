@@ -377,7 +377,7 @@ def test_the_transport_of_these_tests_can_refuse(lab: Lab) -> None:
     wait_until(lambda: not lab.refuse, 5)
 
 
-@pytest.mark.parametrize("inodes", [7, 8, 9, 10, 13])
+@pytest.mark.parametrize("inodes", [7, 8, 9, 10, 13, 14])
 def test_a_disk_without_inodes_is_refused_and_keeps_nothing(lab: Lab, inodes: int) -> None:
     """A `:` whose redirection fails ends dash, and with it the refusal: nothing was said or taken away."""
     start = lab.host.snapshot()

@@ -216,6 +216,7 @@ hc_timer_main() {
 	hc_passes=63
 	hc_slept=0
 	hc_hung=0
+	hc_last=
 	IFS= read -r hc_deadline <"$hc_dir/deadline" || hc_deadline=
 	printf '%s\n' "$$" >"$hc_dir/timer.new" && mv -f "$hc_dir/timer.new" "$hc_dir/timer.pid"
 	while :; do
@@ -226,7 +227,15 @@ hc_timer_main() {
 			return 0
 			;;
 		confirming | restoring) hc_hung=$((hc_hung + 1)) ;;
-		*) hc_due && break ;;
+		gone)
+			# refused while this had no timer.pid to be ended by: it would put back what a later change sets
+			[ "$hc_last" = preparing ] && trap - EXIT && return 0
+			hc_due && break
+			;;
+		*)
+			hc_last=$hc_state
+			hc_due && break
+			;;
 		esac
 		[ "$hc_hung" -ge 15 ] && break
 		sleep 1 && hc_slept=$((hc_slept + 1)) && hc_tries=0
