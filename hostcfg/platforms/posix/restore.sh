@@ -216,9 +216,17 @@ hc_timer_main() {
 	hc_passes=63
 	hc_slept=0
 	hc_hung=0
-	hc_last=
 	IFS= read -r hc_deadline <"$hc_dir/deadline" || hc_deadline=
 	printf '%s\n' "$$" >"$hc_dir/timer.new" && mv -f "$hc_dir/timer.new" "$hc_dir/timer.pid"
+	# No room for it (not: no process for mv): whoever began refuses, and can't end what nobody can find, which
+	# would put back what a later change sets.
+	if [ ! -s "$hc_dir/timer.new" ]; then
+		IFS= read -r hc_pid 2>/dev/null <"$hc_dir/timer.pid" || hc_pid=
+		[ "$hc_pid" = "$$" ] || {
+			trap - EXIT
+			return 0
+		}
+	fi
 	while :; do
 		hc_read_state "$hc_dir"
 		case $hc_state in
@@ -227,15 +235,7 @@ hc_timer_main() {
 			return 0
 			;;
 		confirming | restoring) hc_hung=$((hc_hung + 1)) ;;
-		gone)
-			# refused while this had no timer.pid to be ended by: it would put back what a later change sets
-			[ "$hc_last" = preparing ] && trap - EXIT && return 0
-			hc_due && break
-			;;
-		*)
-			hc_last=$hc_state
-			hc_due && break
-			;;
+		*) hc_due && break ;;
 		esac
 		[ "$hc_hung" -ge 15 ] && break
 		sleep 1 && hc_slept=$((hc_slept + 1)) && hc_tries=0
