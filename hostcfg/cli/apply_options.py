@@ -57,7 +57,7 @@ class Asked:
         """When a run of it goes on."""
         return Rules(self.max_failures, self.on_failure)
 
-    def stored(self) -> dict[str, Json]:
+    def stored(self, planner: Planner) -> dict[str, Json]:
         """As the journal keeps it for a resume.
 
         Not the check's command, which may hold a password; a profile's file by its whole path.
@@ -69,7 +69,7 @@ class Asked:
             "inputs": list(self.inputs),
             "profile_name": name,
             "check": self.check is not None,
-            "profile_sha256": _sha256(self.planner().profile.path),
+            "profile_sha256": _sha256(planner.profile.path),
         }
 
 

@@ -47,7 +47,7 @@ def apply_new(
     journal = Journal.open()
     run = None
     if len(names) > 1:
-        run = Run(batches, {name: hosts.reach(name) for name in names}, asked.stored())
+        run = Run(batches, {name: hosts.reach(name) for name in names}, asked.stored(planner))
     draft = journal.draft("apply", profile=planner.document(), run=run)
     allowed = planner if yes else Shown(look.plans).only(planner)
     return _Apply(session, hosts, journal, draft, asked, allowed).over(batches, look)

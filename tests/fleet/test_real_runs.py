@@ -87,6 +87,14 @@ def newest(fleet: Fleet) -> str:
     return change_id
 
 
+def killed_in_the_middle(fleet: Fleet, *, revert_in_s: int) -> str:
+    """The ID of a run that was killed while some hosts were done, some in hand and some not begun."""
+    words = (*WAN, *BATCHES, *EIGHT_AT_ONCE, "-i", str(fleet.inventory), "--yes")
+    process = fleet.start("apply", "@fleet", *words, "--revert-in", str(revert_in_s))
+    fleet.kill_when(process, lambda: begun(fleet) >= 8)
+    return newest(fleet)
+
+
 def test_stop_leaves_who_is_done_and_tells_who_is_where(fleet: Fleet, start: dict[str, str]) -> None:
     with contrary(fleet, "h20"):
         ran = fleet.change("apply", "@fleet", *WAN, *BATCHES, "-j", "8")
@@ -166,20 +174,7 @@ def test_a_check_of_the_user_decides_after_each_batch(
 
 
 def test_killed_in_the_middle_and_resumed(fleet: Fleet, start: dict[str, str]) -> None:
-    process = fleet.start(
-        "apply",
-        "@fleet",
-        *WAN,
-        *BATCHES,
-        *EIGHT_AT_ONCE,
-        "-i",
-        str(fleet.inventory),
-        "--yes",
-        "--revert-in",
-        "20",
-    )
-    fleet.kill_when(process, lambda: begun(fleet) >= 8)
-    change_id = newest(fleet)
+    change_id = killed_in_the_middle(fleet, revert_in_s=20)
     history = fleet.history(change_id)
     assert (history["run"], history["ended"]) == ("running", None)
     known = {host["host"]: host["status"] for host in history["hosts"]}
@@ -198,20 +193,7 @@ def test_killed_in_the_middle_and_resumed(fleet: Fleet, start: dict[str, str]) -
 
 
 def test_killed_in_the_middle_and_settled(fleet: Fleet, start: dict[str, str]) -> None:
-    process = fleet.start(
-        "apply",
-        "@fleet",
-        *WAN,
-        *BATCHES,
-        *EIGHT_AT_ONCE,
-        "-i",
-        str(fleet.inventory),
-        "--yes",
-        "--revert-in",
-        "60",
-    )
-    fleet.kill_when(process, lambda: begun(fleet) >= 8)
-    change_id = newest(fleet)
+    change_id = killed_in_the_middle(fleet, revert_in_s=60)
     settled = fleet.run("rollback", "--unfinished", "--yes", "-o", "json")
     assert settled.code == 0, settled.stderr
     assert set(statuses(settled).values()) <= {"reverted", "applied"}
